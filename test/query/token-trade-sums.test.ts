@@ -7,18 +7,8 @@ import { prepareTokenFacts } from '../../src/query/tokens.ts';
 import { prepareTradeIds } from '../../src/query/trade-ids.ts';
 import { unitBudget } from '../../src/query/work-budget.ts';
 import { address, createIndex, type NamedBlock, type NamedTransfer } from '../support/index/index-fixture.ts';
+import { buy, token } from '../support/trades/named-transfers.ts';
 
-const token = (from: string, to: string, amount: bigint, name = 'meme'): NamedTransfer => ({
-  kind: 'erc20',
-  token: name,
-  from,
-  to,
-  amount,
-});
-const buy = (wallet: string): NamedTransfer[] => [
-  { from: wallet, to: 'pool', amount: 3n },
-  token('pool', wallet, 2n),
-];
 const times = (count: number, what: string, transfers: NamedTransfer[]): NamedBlock =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`${what} ${i}`, transfers]));
 
@@ -42,9 +32,9 @@ function readingOf(t: TestContext, blocks: NamedBlock[]) {
 
 test('the history of the token is read where it is shorter than those of the wallets', (t) => {
   const read = readingOf(t, [
-    times(30, 'early', buy('alice')),
+    times(30, 'early', buy('alice', 2n, 3n)),
     times(200, 'other', [{ from: 'alice', to: 'bob', amount: 1n }]),
-    times(10, 'late', buy('alice')),
+    times(10, 'late', buy('alice', 2n, 3n)),
   ]);
   assert.deepEqual(read(1_000, 'alice'), { buys: [40], isCut: false, readFrom: null });
   // 20 transfers of the newest 10 transactions, and no more.
@@ -55,9 +45,9 @@ test('the history of the token is read where it is shorter than those of the wal
 
 test('of several wallets the one with the longest history is cut, and the others are whole', (t) => {
   const read = readingOf(t, [
-    times(4, 'alice', buy('alice')),
-    times(3, 'bob', buy('bob')),
-    times(200, 'carol', buy('carol')),
+    times(4, 'alice', buy('alice', 2n, 3n)),
+    times(3, 'bob', buy('bob', 2n, 3n)),
+    times(200, 'carol', buy('carol', 2n, 3n)),
     times(300, 'transfers', [token('dave', 'erin', 1n)]),
   ]);
   assert.deepEqual(read(1_000, 'alice', 'bob', 'carol').buys, [4, 3, 200]);

@@ -8,13 +8,8 @@ import {
   type NamedBlock,
   type NamedTransfer,
 } from '../../support/index/index-fixture.ts';
+import { coin, token } from '../../support/trades/named-transfers.ts';
 
-const coin = (from: string, to: string, amount: bigint): NamedTransfer => ({ from, to, amount });
-const token = (name: string, from: string, to: string, amount: bigint): NamedTransfer => ({
-  kind: 'erc20',
-  token: name,
-  ...coin(from, to, amount),
-});
 const item = (from: string, to: string, tokenId: bigint, amount: bigint): NamedTransfer => ({
   kind: 'erc1155',
   token: 'items',
@@ -42,11 +37,11 @@ async function launch(t: TestContext, blocks: readonly NamedBlock[], of: string,
 
 test('who gave a buyer the token and got nothing for it is no pool: its coins went to another wallet', async (t) => {
   const blocks: NamedBlock[] = [
-    { reserves: [token('wmon', 'zero', 'pool', 90n)] },
-    { gifts: [token('meme', 'maker', 'bot', 50n), token('meme', 'maker', 'trader', 50n)] },
-    { ofBot: [token('meme', 'bot', 'pool', 50n), token('wmon', 'pool', 'operator', 9n)] },
+    { reserves: [token('zero', 'pool', 90n, 'wmon')] },
+    { gifts: [token('maker', 'bot', 50n), token('maker', 'trader', 50n)] },
+    { ofBot: [token('bot', 'pool', 50n), token('pool', 'operator', 9n, 'wmon')] },
     {
-      ofTrader: [token('meme', 'trader', 'other pool', 50n), token('wmon', 'other pool', 'trader', 9n)],
+      ofTrader: [token('trader', 'other pool', 50n), token('other pool', 'trader', 9n, 'wmon')],
     },
   ];
   assert.deepEqual(await launch(t, blocks, 'meme', ['bot', 'trader', 'pool', 'other pool']), [
@@ -57,7 +52,7 @@ test('who gave a buyer the token and got nothing for it is no pool: its coins we
   ]);
 });
 
-test('whoever pays for the exchange of one id for another bought it, in an amount of 0 if the numbers are equal', async (t) => {
+test('who pays for the exchange of one id for another bought it, an amount of 0 if numbers are equal', async (t) => {
   const blocks: NamedBlock[] = [
     {
       equal: [coin('alice', 'shop', 9n), item('alice', 'zero', 2n, 130n), item('zero', 'alice', 10n, 130n)],
@@ -72,15 +67,15 @@ test('whoever pays for the exchange of one id for another bought it, in an amoun
   ]);
 });
 
-test('who gave some of the token too is no payer, also where the token is the wrapped coin and it gave the coin', async (t) => {
+test('who gave some of the token too is no payer, also if it gave the coin for the wrapped coin', async (t) => {
   const blocks: NamedBlock[] = [
     {
       arbitrage: [
         coin('bot', 'builder', 2n),
-        token('usd', 'bot', 'usd pool', 3n),
-        token('wmon', 'dog pool', 'maker', 60n),
-        token('wmon', 'maker', 'usd pool', 54n),
-        token('dog', 'bot', 'dog pool', 7n),
+        token('bot', 'usd pool', 3n, 'usd'),
+        token('dog pool', 'maker', 60n, 'wmon'),
+        token('maker', 'usd pool', 54n, 'wmon'),
+        token('bot', 'dog pool', 7n, 'dog'),
       ],
     },
   ];

@@ -7,34 +7,12 @@ import {
   createIndex,
   type IndexFixture,
   type NamedBlock,
-  type NamedTransfer,
 } from '../../support/index/index-fixture.ts';
+import { buy, coin, nft, sell, token } from '../../support/trades/named-transfers.ts';
 
 type Row = Record<string, unknown>;
 
 const MEME = address('meme');
-
-const coin = (from: string, to: string, amount: bigint): NamedTransfer => ({ from, to, amount });
-const token = (from: string, to: string, amount: bigint, name = 'meme'): NamedTransfer => ({
-  kind: 'erc20',
-  token: name,
-  ...coin(from, to, amount),
-});
-const nft = (from: string, to: string, tokenId: bigint): NamedTransfer => ({
-  kind: 'erc721',
-  token: 'art',
-  from,
-  to,
-  tokenId,
-});
-const buy = (wallet: string, amount: bigint, cost: bigint) => [
-  coin(wallet, 'pool', cost),
-  token('pool', wallet, amount),
-];
-const sell = (wallet: string, amount: bigint, brought: bigint) => [
-  token(wallet, 'pool', amount),
-  { ...coin('pool', wallet, brought), kind: 'native_internal' as const },
-];
 
 /** A launch with everything that is counted. */
 const LAUNCH: NamedBlock[] = [

@@ -8,25 +8,10 @@ import {
   createIndex,
   type IndexFixture,
   type NamedBlock,
-  type NamedTransfer,
 } from '../../support/index/index-fixture.ts';
+import { buy, coin, sell } from '../../support/trades/named-transfers.ts';
 
 const MEME = address('meme');
-
-const coin = (from: string, to: string, amount: bigint): NamedTransfer => ({ from, to, amount });
-const meme = (from: string, to: string, amount: bigint): NamedTransfer => ({
-  kind: 'erc20',
-  token: 'meme',
-  ...coin(from, to, amount),
-});
-const buy = (who: string, amount: bigint, cost: bigint) => [
-  coin(who, 'pool', cost),
-  meme('pool', who, amount),
-];
-const sell = (who: string, amount: bigint, brought: bigint) => [
-  meme(who, 'pool', amount),
-  coin('pool', who, brought),
-];
 
 function indexOf(t: TestContext, blocks: readonly NamedBlock[]): IndexFixture {
   const index = createIndex(t);
@@ -66,7 +51,7 @@ test('a later buy changes the profit at average prices, and a window knows no co
   assert.deepEqual([newest?.sold, newest?.averageCostProfit], ['0', '0']);
 });
 
-test('known contracts are left out and counted; pages by profit, loss and newest trade go on where they ended', async (t) => {
+test('known contracts are left out and counted; pages by profit, loss and newest trade continue', async (t) => {
   const index = indexOf(t, [
     { a: buy('alice', 10n, 100n), b: buy('bob', 10n, 100n), c: buy('carol', 5n, 10n) },
     { d: sell('alice', 10n, 150n), e: sell('bob', 10n, 70n) },
@@ -102,7 +87,7 @@ test('known contracts are left out and counted; pages by profit, loss and newest
   }
 });
 
-test('what has no traders is said: unknown tokens, the coin against itself, ERC-1155, no traces, no lists yet', async (t) => {
+test('what has no traders is said: unknown tokens, the coin for itself, ERC-1155, no traces, no lists', async (t) => {
   const item = { kind: 'erc1155', token: 'item', tokenId: 1n } as const;
   const index = indexOf(t, [
     { a: [coin('alice', 'pool', 5n), { ...item, from: 'pool', to: 'alice', amount: 2n }] },

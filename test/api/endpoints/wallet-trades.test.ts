@@ -11,10 +11,10 @@ import {
   createIndex,
   type IndexFixture,
   type NamedBlock,
-  type NamedTransfer,
   timestampOf,
   txHash,
 } from '../../support/index/index-fixture.ts';
+import { buy, coin, internal, nft, sell, token } from '../../support/trades/named-transfers.ts';
 
 const MON = 10n ** 18n;
 const WMON: Hex = '0x3bd359c1119da7da1d913d1c4d2b7c461115433a';
@@ -22,30 +22,6 @@ const ALICE = address('alice');
 const MEME = address('meme');
 
 type Row = Record<string, unknown>;
-
-const coin = (from: string, to: string, amount: bigint): NamedTransfer => ({ from, to, amount });
-const internal = (from: string, to: string, amount: bigint): NamedTransfer => ({
-  kind: 'native_internal',
-  ...coin(from, to, amount),
-});
-const token = (from: string, to: string, amount: bigint, name = 'meme'): NamedTransfer => ({
-  kind: 'erc20',
-  token: name,
-  ...coin(from, to, amount),
-});
-const nft = (from: string, to: string, tokenId: bigint): NamedTransfer => ({
-  kind: 'erc721',
-  token: 'art',
-  from,
-  to,
-  tokenId,
-});
-
-const buy = (amount: bigint, cost: bigint) => [coin('alice', 'pool', cost), token('pool', 'alice', amount)];
-const sell = (amount: bigint, brought: bigint) => [
-  token('alice', 'pool', amount),
-  internal('pool', 'alice', brought),
-];
 
 /** The meme has 6 decimals. */
 function indexOf(t: TestContext, blocks: readonly NamedBlock[]): IndexFixture {
@@ -73,7 +49,7 @@ const hashesOf = ({ trades }: Row) => rowsOf(trades).map(({ txHash }) => txHash)
 
 describe('wallet_trades', () => {
   it('gives each trade with its legs, price and quote', async (t) => {
-    const { trades } = asking(t, indexOf(t, [{}, { buy: buy(2_500_000n, 15n * (MON / 10n)) }]));
+    const { trades } = asking(t, indexOf(t, [{}, { buy: buy('alice', 2_500_000n, 15n * (MON / 10n)) }]));
     const native = { tokenAddress: null, symbol: 'MON', decimals: 18 };
     const meme = { tokenAddress: MEME, symbol: 'MEME', decimals: 6 };
     const [trade] = rowsOf((await trades()).trades);
@@ -127,7 +103,7 @@ describe('wallet_trades', () => {
     const { trades } = asking(
       t,
       indexOf(t, [
-        { op: [internal('alice', 'entry', 7n), ...buy(5n, 100n), internal('entry', 'alice', 2n)] },
+        { op: [internal('alice', 'entry', 7n), ...buy('alice', 5n, 100n), internal('entry', 'alice', 2n)] },
       ]),
       { feeSinks: [address('entry')] },
     );
@@ -147,8 +123,8 @@ describe('wallet_trades', () => {
     const { trades } = asking(
       t,
       indexOf(t, [
-        { a: buy(5n, 100n), plain: [coin('alice', 'bob', 1n)] },
-        { b: sell(2n, 90n) },
+        { a: buy('alice', 5n, 100n), plain: [coin('alice', 'bob', 1n)] },
+        { b: sell('alice', 2n, 90n) },
         { c: [token('alice', 'pool', 3n, 'usd'), token('pool', 'alice', 1n)] },
         { d: [token('alice', 'pool', 1n), token('pool', 'alice', 9n, 'dog')] },
         { e: [token('alice', 'pool', 4n, 'usd'), internal('pool', 'alice', 8n)] },
@@ -176,7 +152,11 @@ describe('wallet_trades', () => {
   });
 
   it('tells by the node who sent the transaction, in JSON and CSV', async (t) => {
-    const index = indexOf(t, [{ a: buy(5n, 100n) }, { b: sell(2n, 90n) }, { c: sell(1n, 90n) }]);
+    const index = indexOf(t, [
+      { a: buy('alice', 5n, 100n) },
+      { b: sell('alice', 2n, 90n) },
+      { c: sell('alice', 1n, 90n) },
+    ]);
     const asked: string[] = [];
     const nodeReads = {
       ...nodeReadsOf(index.snapshot(t).db),
@@ -206,8 +186,8 @@ describe('wallet_trades', () => {
 
   it('marks trades in blocks of which transfers are missing, and no sum has them', async (t) => {
     const index = createIndex(t);
-    index.append([{ a: buy(5n, 100n) }]);
-    index.append([{ b: sell(2n, 90n) }]);
+    index.append([{ a: buy('alice', 5n, 100n) }]);
+    index.append([{ b: sell('alice', 2n, 90n) }]);
     index.damage(`INSERT INTO block_gaps (kind, first, last, reason, checksum) VALUES (0, 2, 2, 'busy', 0)`);
     const { trades, profit } = asking(t, index);
     assert.deepEqual(
@@ -230,9 +210,9 @@ describe('wallet_profit', () => {
       t,
       indexOf(t, [
         { gift: [token('zero', 'alice', 4_000_000n)] },
-        { one: buy(10_000_000n, 100n * MON) },
-        { two: sell(5_000_000n, 80n * MON), three: sell(1_000_000n, 20n * MON) },
-        { four: sell(8_000_000n, 160n * MON) },
+        { one: buy('alice', 10_000_000n, 100n * MON) },
+        { two: sell('alice', 5_000_000n, 80n * MON), three: sell('alice', 1_000_000n, 20n * MON) },
+        { four: sell('alice', 8_000_000n, 160n * MON) },
       ]),
     );
     const { tokens, totals, curve, quote } = await profit({ token: MEME });
@@ -293,7 +273,7 @@ describe('wallet_profit', () => {
     const index = createIndex(t);
     const rules = { version: 2, monad: true, wrappedNative: [WMON], nativeContracts: [], unindexedErc20: [] };
     index.writer.setRules(rules);
-    index.append([{ a: buy(5n, 100n) }]);
+    index.append([{ a: buy('alice', 5n, 100n) }]);
     const { profit, trades } = asking(t, index);
     assert.equal(rowsOf((await profit({ quote: 'native' })).tokens).length, 1);
     const unknown = await profit({ quote: address('not a quote') });
@@ -329,7 +309,7 @@ describe('wallet_profit', () => {
 
   it('has no profit where internal transfers are not indexed', async (t) => {
     const index = createIndex(t);
-    index.append([{ a: buy(5n, 100n) }]);
+    index.append([{ a: buy('alice', 5n, 100n) }]);
     index.damage(
       `INSERT INTO block_gaps (kind, first, last, reason, checksum) VALUES (0, 1, 1, '${NOT_TRACED}', 0)`,
     );
@@ -342,7 +322,7 @@ describe('wallet_profit', () => {
   });
 
   it('knows nothing of a wallet without transfers', async (t) => {
-    const ask = askApi(t, indexOf(t, [{ a: buy(5n, 100n) }]).path);
+    const ask = askApi(t, indexOf(t, [{ a: buy('alice', 5n, 100n) }]).path);
     const input = { address: address('nobody') };
     const { trades, nextCursor } = await ask('wallet_trades', input);
     assert.deepEqual([trades, nextCursor], [[], null]);
@@ -352,7 +332,7 @@ describe('wallet_profit', () => {
   });
 
   it('refuses what is neither a token nor native', async (t) => {
-    const { trades, profit } = asking(t, indexOf(t, [{ a: buy(5n, 100n) }]));
+    const { trades, profit } = asking(t, indexOf(t, [{ a: buy('alice', 5n, 100n) }]));
     await assert.rejects(profit({ quote: 'MON' }), /quote must be native, or the address of a token/);
     await assert.rejects(trades({ token: '0x12' }), /token must be native, or the address of a token/);
     await assert.rejects(trades({ kind: 'gift' }), /kind must be a list of buy, sell, swap, mixed/);

@@ -26,6 +26,10 @@ export async function withClient<T>(url: string, work: (client: RpcClient) => Pr
   return work(client).finally(() => client.close());
 }
 
+interface RepairTestOptions {
+  batchTransfers?: number;
+}
+
 /** Repairs like the command, until `onProgress` aborts the controller. */
 export function repairFile(
   path: string,
@@ -33,6 +37,7 @@ export function repairFile(
   from: number | null,
   to: number,
   onProgress: (text: string, stop: AbortController) => void = () => undefined,
+  { batchTransfers = 5_000 }: RepairTestOptions = {},
 ): Promise<RepairResult> {
   const stop = new AbortController();
   return withClient(http, async (client) => {
@@ -46,7 +51,7 @@ export function repairFile(
       configuredTrades: {},
       range: from === null ? null : { first: from, last: to },
       cacheMb: 8,
-      batchTransfers: 5_000,
+      batchTransfers,
       maxReorg: 128,
       signal: stop.signal,
       onProgress: (text) => onProgress(text, stop),

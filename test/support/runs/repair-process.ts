@@ -3,31 +3,15 @@
  * kills itself at step KILL, counted from 1.
  */
 import { writeSync } from 'node:fs';
-import { finalityOf } from '../../../src/model/finality.ts';
-import { probeCapabilities } from '../../../src/node/capabilities.ts';
-import { RpcClient } from '../../../src/node/client.ts';
-import { repairRange } from '../../../src/verify/repair.ts';
+import { repairFile } from '../index/verify.ts';
 
 const [path = '', url = '', from, to, kill] = process.argv.slice(2);
-const client = new RpcClient({ url, timeoutMs: 60_000, maxSockets: 8, maxBatch: 50 });
 let step = 0;
-const capabilities = await probeCapabilities(client, { traces: true, head: 'latest', finality: 'auto' });
-const { replacedFrom } = await repairRange({
-  path,
-  client,
-  capabilities,
-  finality: finalityOf('auto', capabilities),
-  configured: {},
-  configuredTrades: {},
-  maxReorg: 128,
-  range: { first: Number(from), last: Number(to) },
-  cacheMb: 8,
-  batchTransfers: 100, // many commits, so that there is something between them
-  signal: new AbortController().signal,
-  onProgress(text) {
-    writeSync(1, `${text}\n`);
-    if (++step === Number(kill)) process.kill(process.pid, 'SIGKILL');
-  },
-});
-await client.close();
+const onProgress = (text: string): void => {
+  writeSync(1, `${text}\n`);
+  if (++step === Number(kill)) process.kill(process.pid, 'SIGKILL');
+};
+// Many commits, so that there is something between them.
+const options = { batchTransfers: 100 };
+const { replacedFrom } = await repairFile(path, url, Number(from), Number(to), onProgress, options);
 writeSync(1, replacedFrom === null ? 'nothing to repair\n' : `repaired from ${replacedFrom}\n`);
