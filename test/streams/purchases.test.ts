@@ -15,7 +15,7 @@ import { PINNED_NODE, ROOT, SOURCE_FLAGS, start } from '../support/daemon/comman
 import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
 import { address } from '../support/index/index-fixture.ts';
 import { startNode } from '../support/nodes/replay.ts';
-import { HookReceiver } from '../support/runs/hook-receiver.ts';
+import { HookReceiver, keptEvents } from '../support/runs/hook-receiver.ts';
 import { waitFor } from '../support/wait.ts';
 import { StreamClient } from './client.ts';
 
@@ -170,7 +170,7 @@ async function createHook({ dataDir }: TestDaemon, receiver: HookReceiver): Prom
   store.close();
 }
 
-test('live, replayed and delivered events of a wallet are equal, and the example orders each purchase once', async (t) => {
+test('live, replayed and delivered events of a wallet are equal; the example orders each purchase once', async (t) => {
   const owner = nestedCleanup(t);
   const { node, served } = await setUp(owner);
   const receiver = await HookReceiver.start(owner);
@@ -193,7 +193,8 @@ test('live, replayed and delivered events of a wallet are equal, and the example
   for (const events of [live.results, replayed.results, receiver.events])
     await waitFor(() => isLast(events), { what: `the last event; there are ${events.length}` });
   assert.deepEqual(replayed.results.map(lasting), live.results.map(lasting));
-  assert.deepEqual(receiver.events.map(lasting), live.results.map(lasting));
+  // A delivery that a busy machine answers late is repeated.
+  assert.deepEqual(keptEvents(receiver.events).map(lasting), live.results.map(lasting));
   for (const { txFrom, txFromReason } of live.results) assert.ok(txFrom !== null && txFromReason === null);
 
   const expected = CASES.flatMap(({ order }) => (order === null ? [] : [order]));
