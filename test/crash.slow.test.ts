@@ -6,7 +6,7 @@ import { tempDir } from './support/temp-dir.ts';
 /** scripts/soak/crash.ts runs 200. */
 const KILLS = 10;
 
-test(`a daemon killed ${KILLS} times during everything it does has the index of a daemon never killed, gaps included`, async (t) => {
+test(`a daemon killed ${KILLS} times has the index of a daemon never killed, gaps included`, async (t) => {
   const { actual, fresh, repaired, complete, gaps, kills, answered, counted } = await runCrashes({
     seed: 1,
     kills: KILLS,

@@ -99,7 +99,7 @@ test('every statement of query/, api/ and store/read/ goes through an index or i
   assert.ok(statements.size > 25, `only ${statements.size} statements were seen`);
 });
 
-test('lists come out in the order of their index: only holders, what a search finds and the ids of a page are sorted', async (t) => {
+test('lists come in the order of their index: only holders, search results and ids of a page are sorted', async (t) => {
   const { db, statements } = await allStatements(t);
   const sorted = [...statements].filter(([sql]) =>
     planOf(db, /^(BEGIN|COMMIT)/.test(sql) ? 'SELECT 1' : sql).some((step) => step.includes('TEMP B-TREE')),

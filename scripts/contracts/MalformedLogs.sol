@@ -48,7 +48,7 @@ contract MalformedLogs {
         _log4(CONSECUTIVE, bytes32(0), from, to, ""); // no end
     }
 
-    /// One well-formed Deposit of a contract that wraps nothing: ignored unless this contract is configured as wrapped native.
+    /// One well-formed Deposit of a contract that wraps nothing: ignored unless it is configured as wrapped native.
     function fakeDeposit(address account, uint256 amount) external {
         _log2(DEPOSIT, _word(account), abi.encode(amount));
     }

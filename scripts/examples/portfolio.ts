@@ -1,6 +1,6 @@
 /**
- * Prints what up to 100 wallets hold together: the native coin and each token, in one request, and one more per 200 tokens
- * of a wallet that holds more than 20.
+ * Prints what up to 100 wallets hold together: the native coin and each token, in one request, and one more per 200
+ * tokens of a wallet that holds more than 20.
  *
  *   node_modules/.bin/node scripts/examples/portfolio.ts http://127.0.0.1:8650 KEY WALLET...
  */

@@ -8,8 +8,8 @@ const RECONNECT_MS = 1_000;
 
 /**
  * Yields events as they arrive, including those missed or reverted while the connection was down. After a reconnect the
- * last blocks' events may be repeated, so give your actions an id made of blockHash, txHash and eventIndex. It resumes at the
- * last progress: after a restart, the service no longer knows the block of an event that a reorg has removed.
+ * last blocks' events may be repeated, so give your actions an id made of blockHash, txHash and eventIndex. It resumes
+ * at the last progress: after a restart, the service no longer knows the block of an event that a reorg has removed.
  */
 export async function* signals(url: string, key: string, filter: SignalFilter): AsyncGenerator<Signal> {
   for (let resume = {}; ; await sleep(RECONNECT_MS)) {

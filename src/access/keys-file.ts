@@ -89,7 +89,8 @@ CREATE INDEX keys_change ON keys (change);
 CREATE TRIGGER keys_insert AFTER INSERT ON keys BEGIN
   UPDATE keys SET change = (SELECT max(change) FROM keys) + 1 WHERE id = NEW.id;
 END;
-CREATE TRIGGER keys_update AFTER UPDATE OF hash, hint, name, tier, rotated_at, revoked_at, expires_at, allow ON keys BEGIN
+CREATE TRIGGER keys_update AFTER UPDATE OF hash, hint, name, tier, rotated_at, revoked_at, expires_at, allow ON keys
+BEGIN
   UPDATE keys SET change = (SELECT max(change) FROM keys) + 1 WHERE id = NEW.id;
 END;
 `;
@@ -120,7 +121,8 @@ export function openKeysFile(path: string): Db {
   try {
     const fresh = !existsSync(path);
     db = openDatabase(path, { cacheMb: 2 });
-    db.pragma('wal_autocheckpoint = 0'); // see keys-checkpointer.ts; SQLite still checkpoints when the last connection closes
+    // See keys-checkpointer.ts; SQLite still checkpoints when the last connection closes.
+    db.pragma('wal_autocheckpoint = 0');
     if (fresh) chmodSync(path, FILE_MODE);
     migrate(db, path);
     return db;

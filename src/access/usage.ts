@@ -140,7 +140,8 @@ export class UsageCounter {
 
   /** When the current month ends. */
   get monthEndsAt(): number {
-    return Date.UTC(Math.floor(this.month / 100), this.month % 100); // Date.UTC counts months from 0, so this is the next month
+    // Date.UTC counts months from 0, so this is the next month.
+    return Date.UTC(Math.floor(this.month / 100), this.month % 100);
   }
 
   /** Writes all changed counts in one transaction, after reading any unread ones. The next flush retries a failure. */

@@ -44,7 +44,9 @@ export const launchBuyerSchema = z
     how: z
       .enum(ACQUISITIONS)
       .describe(
-        'bought: it gave something for it; bought_for: it gave nothing and got nothing else, the giver of the token got something or it was minted, and another wallet gave something else, none of the token, and got nothing; minted: the zero address gave it; received: otherwise',
+        'bought: it gave something for it; bought_for: it gave nothing and got nothing else, the giver of the ' +
+          'token got something or it was minted, and another wallet gave something else, none of the token, and ' +
+          'got nothing; minted: the zero address gave it; received: otherwise',
       ),
     payer: addressField()
       .nullable()
@@ -53,7 +55,8 @@ export const launchBuyerSchema = z
     paid: legSchema
       .nullable()
       .describe(
-        'What it gave, or its payer for it alone. Null if nothing, several assets or for several wallets, and where uncertain',
+        'What it gave, or its payer for it alone. Null if nothing, several assets or for several wallets, and ' +
+          'where uncertain',
       ),
     uncertain: z.boolean().describe('Whether transfers of its block are missing, so that how may be another'),
     balance: signedField().describe('What it holds now by its transfers, in base units'),
@@ -66,7 +69,8 @@ export const launchBuyerSchema = z
     averageCostProfit: signedField()
       .nullable()
       .describe(
-        `In base units of quote: what the lesser of bought and sold brought less what it cost, at average prices. A later buy can change it; ${NO_COST}. Null for profitReason`,
+        'In base units of quote: what the lesser of bought and sold brought less what it cost, at average ' +
+          `prices. A later buy can change it; ${NO_COST}. Null for profitReason`,
       ),
     funder: addressField().nullable().describe('Who sent it its first native coins'),
     fundingAgeBlocks: countField()
@@ -76,7 +80,8 @@ export const launchBuyerSchema = z
     counted: z
       .boolean()
       .describe(
-        'Whether groups and summary count it: not if amount is 0 (a router), nor if it was minted or received, and then gave it to a listed buyer and got something for it (a pool)',
+        'Whether groups and summary count it: not if amount is 0 (a router), nor if it was minted or received, ' +
+          'and then gave it to a listed buyer and got something for it (a pool)',
       ),
     sameBlock: groupField('same blockNumber'),
     samePayer: groupField('paid for by one wallet, itself included'),
@@ -91,7 +96,8 @@ export const launchSummarySchema = z
     counted: countField().describe('Listed wallets that are counted'),
     snipers: countField().describe('bought or bought_for at most sniper_blocks blocks after openBlock'),
     bundles: countField().describe(
-      'Sets of at least bundle_wallets wallets that bought or were bought for in one block, connected by samePayer or sameFunder',
+      'Sets of at least bundle_wallets wallets that bought or were bought for in one block, connected by ' +
+        'samePayer or sameFunder',
     ),
     sameFunderGroups: countField().describe('Groups of sameFunder'),
     insiders: countField().describe(

@@ -16,8 +16,8 @@ Examples:
   $ atlas-node backup /backup/today       a folder, for all files`;
 
 const NOTES = `The daemon may keep running. To restore a backup, stop the daemon and copy the files to data_dir as \
-index.db, keys.db and hooks.db, without any *-wal and *-shm files; the next start indexes the blocks since the backup. The WAL of \
-the index grows during the backup: leave disk space for it.`;
+index.db, keys.db and hooks.db, without any *-wal and *-shm files; the next start indexes the blocks since the backup. \
+The WAL of the index grows during the backup: leave disk space for it.`;
 
 export function addBackup(program: Command): void {
   const command = program

@@ -12,11 +12,12 @@ import { waitForStopSignal } from './signals.ts';
 import { statusLine } from './terminal.ts';
 
 const NOTES = [
-  'transfers, trades and blocks are split by block range, at multiples of --blocks-per-file; --from begins with the range that \
-contains it. A file holds only final blocks and never changes: the same range yields the same bytes. The newest range is \
-written once complete. --to ends the last file earlier; that file is called "open", and a later export replaces it.',
-  'tokens, wallets and holders change with every block, so an export of them is one file, as of the last indexed block. \
-The next export replaces it.',
+  'transfers, trades and blocks are split by block range, at multiples of --blocks-per-file; --from begins with the \
+range that contains it. A file holds only final blocks and never changes: the same range yields the same bytes. The \
+newest range is written once complete. --to ends the last file earlier; that file is called "open", and a later export \
+replaces it.',
+  'tokens, wallets and holders change with every block, so an export of them is one file, as of the last indexed \
+block. The next export replaces it.',
   'Each table has its own folder in --out, with a manifest.json that lists files, rows and SHA-256 sums. Run the same \
 command again to resume after a stop. A folder belongs to one chain and to one export at a time. The daemon may keep \
 running.',

@@ -11,9 +11,9 @@ import { addNotes, examples } from './options.ts';
 /** The operator's own key: no limits. */
 const FIRST_KEY = { name: 'first', tier: 'unlimited' };
 
-const FOR_A_SERVICE = `The data goes to atlas-data in that folder. As a service (scripts/atlas-node.service) the daemon has its \
-configuration in /etc/atlas-node and its data in /var/lib/atlas-node: write the first from config.example.toml, and \
-issue keys with "atlas-node keys create --data-dir /var/lib/atlas-node".`;
+const FOR_A_SERVICE = `The data goes to atlas-data in that folder. As a service (scripts/atlas-node.service) the \
+daemon has its configuration in /etc/atlas-node and its data in /var/lib/atlas-node: write the first from \
+config.example.toml, and issue keys with "atlas-node keys create --data-dir /var/lib/atlas-node".`;
 
 export function addInit(program: Command): void {
   const command = program

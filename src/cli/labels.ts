@@ -10,8 +10,8 @@ import { requireDataFolder } from './data-folder.ts';
 import { formatNumber, formatTable } from './format.ts';
 import { addConfigOptions, addNotes, addReport, examples } from './options.ts';
 
-const NOTES = `A CSV file has the columns address, name, category and source, in any order if its first line names them; \
-a JSON file is a list of objects with these fields. Only address and name are required. Categories: \
+const NOTES = `A CSV file has the columns address, name, category and source, in any order if its first line names \
+them; a JSON file is a list of objects with these fields. Only address and name are required. Categories: \
 ${LABEL_CATEGORIES.join(', ')}. An import adds to the existing labels and replaces those of the same addresses.`;
 
 export function addLabels(program: Command): void {

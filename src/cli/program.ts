@@ -45,7 +45,8 @@ Examples:
   $ atlas-node keys create --name app --tier growth
   $ atlas-node status`;
 
-const NOTES = `Settings: flags over environment (ATLAS_NODE_HTTP, ATLAS_SERVER__PORT, ...) over --config over ./atlas.toml.
+const NOTES = `Settings: flags over environment (ATLAS_NODE_HTTP, ATLAS_SERVER__PORT, ...) over --config over \
+./atlas.toml.
 Exit codes: 0 stopped on request, 1 failure while running, 2 bad usage or configuration.`;
 
 /** Fewest columns for wrapped descriptions. commander's default of 40 leaves none on a narrow terminal. */

@@ -110,7 +110,8 @@ function identityDifferences(
   const head = Math.min(here.head, there.head);
   const facts: [what: string, here: unknown, there: unknown][] = [
     ['the chain id', here.chainId, there.chainId],
-    ['the hash of block 0', here.genesis ?? there.genesis, there.genesis ?? here.genesis], // unknown on one side: no difference
+    // Unknown on one side is no difference.
+    ['the hash of block 0', here.genesis ?? there.genesis, there.genesis ?? here.genesis],
     ['the first block', here.firstBlock, there.firstBlock],
     [
       'the hash of the block before the first',
@@ -238,14 +239,19 @@ function mismatchOf(own: DaemonEntry, others: readonly Columns[]): string | null
     if (own.identity === null || there === null) continue;
     const [difference] = identityDifferences(own.identity, there, own.idsAt);
     if (difference === undefined) continue;
-    return `this daemon (${own.name}) and the daemon ${other.name} would assign different ids: ${difference}. Make both the same; if that daemon is gone for good, run in PostgreSQL: DELETE FROM atlas_keys.daemons WHERE id = '${other.id}'`;
+    return (
+      `this daemon (${own.name}) and the daemon ${other.name} would assign different ids: ${difference}. Make both ` +
+      'the same; if that daemon is gone for good, run in PostgreSQL: ' +
+      `DELETE FROM atlas_keys.daemons WHERE id = '${other.id}'`
+    );
   }
   return null;
 }
 
 async function writeEntry(sql: Sql, { id, name, program, tiers, identity }: DaemonEntry): Promise<void> {
   await sql`
-    INSERT INTO atlas_keys.daemons (id, name, program, tiers, seen_at) VALUES (${id}, ${name}, ${program}, ${tiers}, now())
+    INSERT INTO atlas_keys.daemons (id, name, program, tiers, seen_at)
+    VALUES (${id}, ${name}, ${program}, ${tiers}, now())
     ON CONFLICT (id) DO UPDATE SET name = excluded.name, program = excluded.program, tiers = excluded.tiers,
       seen_at = now(), left_at = NULL`;
   if (identity === null) return;

@@ -42,13 +42,13 @@ CREATE TABLE atlas_keys.keys (
   rotated_at timestamptz,              -- when the current secret replaced the previous one, else null
   revoked_at timestamptz,              -- null while the key is not revoked
   expires_at timestamptz,              -- from then on the key is invalid; null for a key that does not expire
-  allow text NOT NULL,                 -- endpoints and methods that it may use, separated by commas; empty for everything
+  allow text NOT NULL,                 -- endpoints and methods that it may use, separated by commas; empty for all
   version bigint NOT NULL              -- from change, new with each change of the row
 );
 CREATE INDEX keys_version ON atlas_keys.keys (version);
 
--- Requests that each daemon admitted. A daemon writes its own rows only, always with its whole count of the month: sending
--- one twice, or after a lost answer, changes nothing.
+-- Requests that each daemon admitted. A daemon writes its own rows only, always with its whole count of the month:
+-- sending one twice, or after a lost answer, changes nothing.
 CREATE TABLE atlas_keys.usage (
   key bigint NOT NULL,                 -- keys.id
   month integer NOT NULL,              -- year * 100 + month (1-12), UTC

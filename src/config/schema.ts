@@ -285,7 +285,8 @@ export const configSchema = z.strictObject({
   data_dir: nonEmptyString('the path of a folder').default('./atlas-data'),
   /** Token of the operator's panel; empty disables the panel. */
   admin_token: textThat(
-    'at least 16 printable ASCII characters without a space at either end, such as the output of "openssl rand -hex 24", or empty',
+    'at least 16 printable ASCII characters without a space at either end, such as the output of ' +
+      '"openssl rand -hex 24", or empty',
     (value) => value === '' || (value.length >= 16 && isHeaderText(value)),
   ).default(''),
   node: node.prefault({}),

@@ -67,8 +67,9 @@ type HookRow = Omit<Hook, 'cursor' | 'oldSecrets'> & {
 };
 
 const COLUMNS = /* sql */ `
-  id, name, key, url, format, chat, secret, old_secrets AS oldSecrets, filter, confirmations, finality, state, reason, created_at AS createdAt,
-  first_block AS firstBlock, cursor_block AS number, cursor_hash AS hash, cursor_position AS position, failing_since AS failingSince, failures,
+  id, name, key, url, format, chat, secret, old_secrets AS oldSecrets, filter, confirmations, finality, state, reason,
+  created_at AS createdAt, first_block AS firstBlock, cursor_block AS number, cursor_hash AS hash,
+  cursor_position AS position, failing_since AS failingSince, failures,
   next_attempt_at AS nextAttemptAt, last_error AS lastError, last_success_at AS lastSuccessAt, delivered,
   test_requested_at AS testRequestedAt, test_result AS testResult`;
 

@@ -44,8 +44,8 @@ CREATE TABLE hooks (
   test_result TEXT                       -- what came of the last one
 );
 
--- Events that were sent, accepted or not, and may still be withdrawn by a reorg: the index will not have them then. Rows
--- of blocks too old for that are deleted.
+-- Events that were sent, accepted or not, and may still be withdrawn by a reorg: the index will not have them then.
+-- Rows of blocks too old for that are deleted.
 CREATE TABLE revocable (
   id INTEGER PRIMARY KEY AUTOINCREMENT,  -- in the order of delivery
   hook INTEGER NOT NULL,

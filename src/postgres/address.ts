@@ -85,7 +85,8 @@ export function parseAddress(text: string, setting: string): PostgresAddress {
   };
   if (take('channel_binding') === 'require') {
     throw new PostgresSetupError(
-      `channel_binding=require in ${setting} is not supported: remove it and set sslmode=verify-full, which also keeps others out of the connection`,
+      `channel_binding=require in ${setting} is not supported: remove it and set sslmode=verify-full, which also ` +
+        'keeps others out of the connection',
     );
   }
   for (const name of IGNORED) given.delete(name);
@@ -100,7 +101,8 @@ function takeTls(take: (name: string) => string | undefined, setting: string): T
   const mode = SSL_MODES.find((known) => known === asked) ?? MODE_ALIASES[asked];
   if (mode === undefined) {
     throw new PostgresSetupError(
-      `sslmode in ${setting} must be one of ${SSL_MODES.join(', ')}`, // without the value, which may be a secret in the wrong place
+      // Without the value, which may be a secret in the wrong place.
+      `sslmode in ${setting} must be one of ${SSL_MODES.join(', ')}`,
     );
   }
   const [cert, key] = [take('sslcert') ?? null, take('sslkey') ?? null];

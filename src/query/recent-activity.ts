@@ -35,7 +35,8 @@ export function prepareRecentActivity(
 ): (range: IdRange, limit: number, budget: WorkBudget) => RecentActivity {
   const rows = db
     .prepare<[number, number], ScannedTransfer>(
-      'SELECT sender, receiver, token_kind FROM transfers WHERE id >= +? AND id < +?', // `token` takes longer to compute
+      // `token` takes longer to compute than `token_kind`.
+      'SELECT sender, receiver, token_kind FROM transfers WHERE id >= +? AND id < +?',
     )
     .raw();
   const lastBlock = prepareLastBlock(db);

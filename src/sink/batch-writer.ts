@@ -160,9 +160,11 @@ export class BatchWriter {
     await this.session.copyRows('blocks', rows.blocks);
     if (rows.tokens.rows > 0) await this.session.copyRows('tokens', rows.tokens);
     if (rows.wallets.size > 0) await this.sendWallets(sql, [...rows.wallets.values()]);
+    const gaps = () => this.source.gapBlocks(fromBlock, head);
+    const trades = rules === null ? sql`` : sql`, trades_block = ${head}, uncertain_blocks = ${gaps()}`;
     // Last, because it fails in a transaction that PostgreSQL has aborted, whose COMMIT would look like success.
     await this.session.within(sql`UPDATE sink SET head_block = ${head}, mark = ${mark}, updated_at = now()
-      ${rules === null ? sql`` : sql`, trades_block = ${head}, uncertain_blocks = ${this.source.gapBlocks(fromBlock, head)}`}`);
+      ${trades}`);
   }
 
   private async sendWallets(sql: postgres.Sql, wallets: readonly SourceWallet[]): Promise<void> {

@@ -132,8 +132,8 @@ const readableTrades = readable(
 );
 
 const VIEWS = /* sql */ `
--- Transfers with the token's name, and the amount in whole coins or tokens where the decimals are known. Multiplied by a
--- power of ten, which is exact: a division would round to 16 digits.
+-- Transfers with the token's name, and the amount in whole coins or tokens where the decimals are known. Multiplied by
+-- a power of ten, which is exact: a division would round to 16 digits.
 CREATE VIEW named_transfers AS
   SELECT t.*, k.name AS token_name, k.symbol AS token_symbol, k.decimals AS token_decimals,
     CASE

@@ -184,8 +184,9 @@ export class Session {
     if (!exists) {
       await this.within(sql.unsafe(SINK_SCHEMA).simple());
       await this.within(sql`
-        INSERT INTO sink (version, chain_id, start_block, from_block, partition_blocks, wallets, fence, holder, updated_at)
-        VALUES (${SINK_SCHEMA_VERSION}, ${create.chainId}, ${create.startBlock}, ${create.fromBlock},
+        INSERT INTO sink (
+          version, chain_id, start_block, from_block, partition_blocks, wallets, fence, holder, updated_at
+        ) VALUES (${SINK_SCHEMA_VERSION}, ${create.chainId}, ${create.startBlock}, ${create.fromBlock},
           ${create.partitionBlocks}, ${create.wallets}, 0, '', now())`);
     }
     const [found] = await this.within(sql<{ version: number }[]>`SELECT version FROM sink FOR UPDATE`);

@@ -49,7 +49,7 @@ CREATE TABLE index_rules (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   version INTEGER NOT NULL,
   monad INTEGER,                        -- 1 for a chain with Monad's system transactions and staking, else 0
-  wrapped_native TEXT,                  -- this and monad: null in an index of an earlier release until a daemon opens it
+  wrapped_native TEXT,                  -- this and monad: null in an index of an earlier release until it is opened
   native_contracts TEXT NOT NULL,
   unindexed_erc20 TEXT NOT NULL,
   checksum INTEGER NOT NULL             -- of the row, here and below (store/checksum.ts)
@@ -89,8 +89,8 @@ CREATE TABLE damage (
 `;
 
 const BLOCK_GAPS = /* sql */ `
--- Indexed blocks of which transfers are missing, as ranges. Those of one kind do not overlap, and touch only where their
--- reasons differ. Committed with the blocks.
+-- Indexed blocks of which transfers are missing, as ranges. Those of one kind do not overlap, and touch only where
+-- their reasons differ. Committed with the blocks.
 CREATE TABLE block_gaps (
   kind INTEGER NOT NULL,                -- GAP_KINDS (model/block-gap.ts): 0 without traces, 1 without logs
   first INTEGER NOT NULL,
@@ -184,7 +184,7 @@ CREATE TABLE transfers (
   sender INTEGER NOT NULL,              -- wallets.id
   receiver INTEGER NOT NULL,            -- wallets.id
   token_kind INTEGER NOT NULL,          -- ERC-20: -token; others: token * 8 + kind
-  value BLOB NOT NULL,                  -- of ERC-721 the token id; of ERC-1155 one byte with the length of the token id,
+  value BLOB NOT NULL,                  -- of ERC-721 the token id; of ERC-1155 a byte with the length of the token id,
                                         -- the token id and the amount; of the others the amount
   log INTEGER,                          -- log_index - ${LOG_INDEX_BASE}
   log_index INTEGER AS (log + ${LOG_INDEX_BASE}),      -- position of the log in its block, null for native
@@ -250,7 +250,7 @@ CREATE TABLE wallets (
   latest_direct_after INTEGER,          -- of latest_direct from first_direct
   first_internal_after INTEGER,         -- of first_internal from first_transfer
   latest_internal_after INTEGER,        -- of latest_internal from first_internal
-  recent BLOB NOT NULL,                 -- its newest transfers, packed (store/wallet-history.ts); older ones are in activity
+  recent BLOB NOT NULL,                 -- its newest transfers, packed (store/wallet-history.ts); others in activity
   last_transfer INTEGER AS (first_transfer + last_after),
   -- First and newest direct native transfer from another wallet but the zero address; the same for internal ones.
   first_direct INTEGER AS (first_transfer + first_direct_after),
@@ -264,7 +264,7 @@ CREATE TABLE wallets (
 const ADDRESSES = /* sql */ `
 -- Finds a wallet by the first bytes of its address; the row of the wallet has the whole one (store/addresses.ts).
 CREATE TABLE addresses (
-  key BLOB PRIMARY KEY,                 -- the first ${ADDRESS_PREFIX_BYTES} bytes; all 20 if an earlier wallet shares those
+  key BLOB PRIMARY KEY,                 -- the first ${ADDRESS_PREFIX_BYTES} bytes; all 20 if another wallet has those
   wallet INTEGER NOT NULL
 ) WITHOUT ROWID;
 `;
@@ -289,8 +289,8 @@ CREATE TABLE activity (
 `;
 
 const COUNTERPARTIES = /* sql */ `
--- How far the history of a busy wallet is in counterparty_sums; a wallet with less than PAGES_PER_FOLD finished pages has
--- no row in either table (store/counterparty-sums.ts).
+-- How far the history of a busy wallet is in counterparty_sums; a wallet with less than PAGES_PER_FOLD finished pages
+-- has no row in either table (store/counterparty-sums.ts).
 CREATE TABLE summed_histories (
   wallet INTEGER PRIMARY KEY,
   pages INTEGER NOT NULL,               -- of activity, the oldest ones
@@ -322,7 +322,7 @@ CREATE TABLE tokens (
   buyers INTEGER NOT NULL,              -- how many are in first_buyers
   first_transfer INTEGER NOT NULL,
   kind INTEGER NOT NULL,                -- TransferKind of its first transfer
-  recent BLOB NOT NULL DEFAULT x''      -- its newest transfers, packed (store/tokens/token-history.ts); older ones are in
+  recent BLOB NOT NULL DEFAULT x''      -- its newest transfers, packed (store/tokens/token-history.ts); older ones in
                                         -- token_activity
 );
 CREATE UNIQUE INDEX tokens_by_wallet ON tokens (wallet);
@@ -344,8 +344,8 @@ CREATE TABLE holdings (
   PRIMARY KEY (token, wallet)
 ) WITHOUT ROWID;
 
--- Zone map: the largest holding above zero in each span of wallets, of tokens with more than LARGE_TOKEN_WALLETS wallets,
--- so that the largest holders are found in a few spans. A span without such a holding has no row
+-- Zone map: the largest holding above zero in each span of wallets, of tokens with more than LARGE_TOKEN_WALLETS
+-- wallets, so that the largest holders are found in a few spans. A span without such a holding has no row
 -- (store/tokens/holding-peaks.ts).
 CREATE TABLE holding_peaks (
   token INTEGER NOT NULL,
@@ -357,8 +357,9 @@ CREATE TABLE holding_peaks (
 -- The first receivers of a non-zero amount of each token, at most MAX_FIRST_BUYERS. A token without any has no row.
 CREATE TABLE first_buyers (
   token INTEGER PRIMARY KEY,            -- tokens.id
-  buyers BLOB NOT NULL                  -- each receiver, packed (store/tokens/first-buyers.ts): the distance of the transfer
-                                        -- that made it a holder from that of the receiver before, and its wallets.id
+  buyers BLOB NOT NULL                  -- each receiver, packed (store/tokens/first-buyers.ts): the distance of the
+                                        -- transfer that made it a holder from that of the receiver before, and its
+                                        -- wallets.id
 );
 `;
 

@@ -10,29 +10,26 @@ import { ruleSources, rulesOfIndex } from '../indexer/rules-of-index.ts';
 import { SuspectBlocks } from '../indexer/suspect-blocks.ts';
 import { pause } from '../lib/async.ts';
 import { FatalError } from '../lib/errors.ts';
-import type { Hex } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
-import { GAP_KINDS, type GapKind } from '../model/block-gap.ts';
+import { GAP_KINDS } from '../model/block-gap.ts';
 import type { ChainFinality } from '../model/finality.ts';
 import { type ConfiguredLists, newRules, type RuleSources, rulesText } from '../model/index-rules.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchHeaders } from '../node/methods.ts';
-import { type BlockRange, readGaps } from '../store/block-gaps.ts';
+import type { BlockRange } from '../store/block-gaps.ts';
 import { acquireIndexLock, openIndexForReading } from '../store/index-file.ts';
 import { readRules } from '../store/index-rules.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import type { Db } from '../store/open-database.ts';
 import { isCorruption } from '../store/storage-error.ts';
 import { rejectForeignWal } from '../store/wal.ts';
-import { batchParent, blockDifference, loadWithRetry, toleranceOf } from './block-comparer.ts';
+import { loadWithRetry, toleranceOf } from './block-comparer.ts';
 import { findDamage, findWrongSum, idsOfBlocks, isReplaceable } from './find-damage.ts';
+import { type BlockToReplace, findDifferences, NOTHING_FOUND, rangesWithout } from './find-differences.ts';
 import { rebuildIndex } from './rebuild.ts';
 import { requireSameChain } from './same-chain.ts';
-
-/** Blocks per read while comparing. */
-const BLOCKS_PER_READ = 16;
 
 /** Ranges to prefetch while reindexing. */
 const PIPELINE_DEPTH = 8;
@@ -264,66 +261,15 @@ function requireRange(writer: IndexWriter, { chainId }: Capabilities, range: Blo
   return head;
 }
 
-interface DifferingBlock {
-  block: number;
-  text: string;
-  /** Parent of the node's block. */
-  parent: Hex;
-}
-
-interface Differences {
-  differing: DifferingBlock[];
-  /** Blocks that this node does not show completely either, ascending. */
-  incomplete: Record<GapKind, number[]>;
-}
-
-const NOTHING_FOUND: Differences = { differing: [], incomplete: { trace: [], log: [] } };
-
-/** The parts of a range without these blocks, which are ascending. A part may be empty. */
-function rangesWithout(blocks: readonly number[], { first, last }: BlockRange): BlockRange[] {
-  const inside = blocks.filter((block) => first <= block && block <= last);
-  const starts = [first, ...inside.map((block) => block + 1)];
-  return starts.map((from, i) => ({ first: from, last: (inside[i] ?? last + 1) - 1 }));
-}
-
-function blockOf({ block }: DifferingBlock): number {
+function blockOf({ block }: BlockToReplace): number {
   return block;
-}
-
-/**
- * The blocks of the range whose hash or transfers differ from the node's. Stops at the first block that lacks internal
- * transfers, because millions of later ones may lack them too, and all of them are reindexed anyway.
- */
-async function findDifferences(
-  db: Db,
-  rules: LoadRules,
-  { first: from, last: to }: BlockRange,
-  options: RepairOptions,
-): Promise<Differences> {
-  const { onProgress } = options;
-  const found: Differences = { differing: [], incomplete: { trace: [], log: [] } };
-  const untraced = rules.traces === null ? [] : readGaps(db, 'trace');
-  for (let at = from; at <= to; at += BLOCKS_PER_READ) {
-    onProgress(`comparing block ${at} of ${from} to ${to}`);
-    const batch = await loadWithRetry(options, rules, at, Math.min(to, at + BLOCKS_PER_READ - 1));
-    for (const { kind, first, last } of batch.gaps)
-      for (let block = first; block <= last; block++) found.incomplete[kind].push(block);
-    for (let i = 0; i < batch.blockCount; i++) {
-      const block = batch.number[i]!;
-      const difference = blockDifference(db, batch, i, rules.traces !== null);
-      if (difference === null) continue;
-      found.differing.push({ block, text: difference.text, parent: batchParent(batch, i) });
-      if (untraced.some(({ first, last }) => first <= block && block <= last)) return found;
-    }
-  }
-  return found;
 }
 
 /**
  * Throws unless the node's block is a child of the indexed block below it. Judges the answer that differed: behind a
  * load balancer, another answer may come from another chain.
  */
-function requireParentLink(writer: IndexWriter, { block, parent }: DifferingBlock): void {
+function requireParentLink(writer: IndexWriter, { block, parent }: BlockToReplace): void {
   const below = writer.hashAt(block - 1) ?? writer.anchors().firstParent;
   if (below !== null && parent !== below)
     throw new FatalError(

@@ -18,7 +18,7 @@ const WORDS = `plan ${DIRECTION_MARK}exhausted${ESCAPE}\nat https://eth.example/
 /** Characters that no text from a node may contain. */
 const STEERING = /[\p{Cf}\p{Cs}]|[^\P{Cc}\n]/u;
 
-test('node error text reaches status, readiness, panel, command line and log without keys and control characters', async (t) => {
+test('node error text reaches status, panel, command line and log without keys and control characters', async (t) => {
   const cleanup = nestedCleanup(t);
   const node = await startMisbehavingNode({
     answer(method) {

@@ -333,7 +333,7 @@ test('a key is not created with an expiry in the past', (t) => {
   assert.deepEqual(store.list(), []);
 });
 
-test('an expired key is refused, its sockets are reported, and a later expiry or an earlier time brings it back', (t) => {
+test('an expired key is refused, its sockets reported, and a later expiry or earlier time brings it back', (t) => {
   t.mock.timers.enable({ apis: ['Date', 'setInterval'], now: 1_000 });
   const { store } = openStore(t);
   const invalidated: number[] = [];
@@ -368,7 +368,7 @@ test('open sockets see a change of tier, here and by another process', async (t)
   assert.throws(() => store.update(record.id, { tier: 'free' }), { code: 'key_revoked' });
 });
 
-test('stores an allow list, compares it entry by entry, and reports its change in this and other processes', async (t) => {
+test('stores an allow list, compares it by entry, and reports its change in this and other processes', async (t) => {
   const { store, path } = openStore(t);
   const allow = ['GET /api/wallet_*', 'eth_call', ' eth_call '];
   const { key, record } = store.create({ name: 'site', tier: 'free', allow });

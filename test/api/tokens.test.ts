@@ -121,7 +121,7 @@ test('holders are ranked numerically, even beyond 2^256; negative and zero balan
   ]);
 });
 
-test('concentration leaves out excluded addresses; no share is known where holders have more than the supply', async (t) => {
+test('concentration leaves out excluded addresses; no share is known if holders exceed the supply', async (t) => {
   const move = { kind: 'erc20', token: 'coin' } as const;
   const give = (to: string, amount: bigint) => ({ ...move, from: 'zero', to, amount });
   const holders = Array.from({ length: 12 }, (_, i) => give(`holder ${i}`, 10n));

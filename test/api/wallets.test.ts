@@ -120,7 +120,7 @@ test('wallet_funding_source gives the earliest direct transfer in both forms', a
   });
 });
 
-test('wallet_funding_source falls back to an internal transfer and ignores the wallet itself and the zero address', async (t) => {
+test('wallet_funding_source falls back to an internal transfer and ignores itself and the zero address', async (t) => {
   const { json } = await serveStory(t);
   const inside = {
     from: address('alice'),
@@ -149,7 +149,7 @@ test('wallet_funding_source falls back to an internal transfer and ignores the w
   }
 });
 
-test('latest_native_in returns the latest direct transfer, otherwise the latest internal one, otherwise null', async (t) => {
+test('latest_native_in returns the latest direct transfer, else the latest internal one, else null', async (t) => {
   const { json, index } = await serveStory(t);
   const latest = async (name: string) => {
     const { latestNativeIn, ...rest } = await json(`/api/latest_native_in?address=${address(name)}`);

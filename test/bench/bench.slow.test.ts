@@ -148,7 +148,8 @@ test('steal time is a share of the demanded CPU time', () => {
   const after = parseProcessorTimes('cpu  500 20 80 9000 90 3 7 70 60 0\n');
   assert.equal(stolenPercent(before, after), 6); // 30 of 470 + 30
   assert.equal(stolenPercent(before, before), 0);
-  assert.deepEqual(parseProcessorTimes('cpu  1 2 3 4\n'), { taken: 6, stolen: 0 }); // an old kernel reports fewer fields
+  // An old kernel reports fewer fields.
+  assert.deepEqual(parseProcessorTimes('cpu  1 2 3 4\n'), { taken: 6, stolen: 0 });
 });
 
 test('omits steal time where the system does not report it', () => {

@@ -262,7 +262,7 @@ test('five hundred missed blocks all arrive, in order', async (context) => {
   await expectEvents(events, expected.join(' '));
 });
 
-test('a node that does not return its head is logged once, and again after it has recovered and failed', async (context) => {
+test('a node that does not return its head is logged once, and again after recovery and failure', async (context) => {
   const script = new Script(50);
   const warnings: string[] = [];
   const log = { ...SILENT, warn: (_: object, msg: string) => warnings.push(msg) };

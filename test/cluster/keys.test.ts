@@ -167,7 +167,7 @@ describe('daemons that share their keys', () => {
     assert.equal(again.client.status.unsentRequests, 0);
   });
 
-  test('the first keys.db contributes its keys; a later one with its own keys is refused, and a restored one loses nothing', async (t) => {
+  test('the first keys.db contributes its keys; a later one is refused, a restored one loses nothing', async (t) => {
     const own = nestedCleanup(t);
     const url = await newDatabase();
     const fill = (names: string[]) => {
@@ -214,7 +214,7 @@ describe('daemons that share their keys', () => {
     file.close();
   });
 
-  test('a daemon whose index counts other transfers is refused; one of an earlier release joins once it is complete', async (t) => {
+  test('a daemon of other transfers is refused; one of an earlier release joins once it is complete', async (t) => {
     const own = nestedCleanup(t);
     const url = await newDatabase();
     const indexBy = (change: Partial<StoredRules>) => {
@@ -261,7 +261,7 @@ describe('daemons that share their keys', () => {
     );
   });
 
-  test('a daemon that would assign different ids is refused, naming both; a daemon that left does not count', async (t) => {
+  test('a daemon that would assign different ids is refused, naming both; one that left does not count', async (t) => {
     const own = nestedCleanup(t);
     const url = await newDatabase();
     const indexFrom = (first: number, salt = 1) => {

@@ -35,7 +35,7 @@ async function startHoldingNode(t: TestContext, upstream: string) {
   return { url: `http://127.0.0.1:${address.port}`, release, held: () => held };
 }
 
-test('a draining daemon reports not ready, keeps serving, then closes sockets with 1001 and finishes requests in flight', async (t) => {
+test('a draining daemon is not ready, serves, then closes sockets with 1001 and finishes open requests', async (t) => {
   const { node } = await startGeneratedNode(t, { seed: 1, blocks: 5, txPerBlock: 2 }, { head: 5 });
   const holding = await startHoldingNode(t, node.url);
   const daemon = await startDaemonProcess(t, {

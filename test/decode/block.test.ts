@@ -22,7 +22,7 @@ test('a transaction with value pays its receiver or the created contract, and a 
   assert.deepEqual(rowsOf(decode(blockOf({ value: '0x0' }))), []);
 });
 
-test('frames that transfer value: CALL, CREATE, CREATE2 and SELFDESTRUCT; not CALLCODE, DELEGATECALL, STATICCALL or the root', () => {
+test('CALL, CREATE, CREATE2, SELFDESTRUCT transfer value; CALLCODE, DELEGATECALL, STATICCALL, roots do not', () => {
   const frame = (type: string, value: string) => ({ type, from: B, to: C, value });
   const types = ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT', 'CALLCODE', 'DELEGATECALL'];
   const calls = [

@@ -260,7 +260,7 @@ const malformed: [string, PlainLog][] = [
   ],
 ];
 for (const [reason, log] of malformed) {
-  test(`a log of ${log.topics.length} topics and ${(log.data.length - 2) / 2} bytes (${reason}) is counted and gives no transfer`, () => {
+  test(`a log of ${log.topics.length} topics and ${(log.data.length - 2) / 2} bytes (${reason}) is no transfer`, () => {
     const batch = decode(blockOf({ logs: [log] }), { ...PLAIN_RULES, wrappedNative: new Set([TOKEN]) });
     assert.equal(batch.transferCount, 0);
     assert.deepEqual(skippedIn(batch), { [reason]: 1 });

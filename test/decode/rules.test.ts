@@ -66,7 +66,7 @@ function decode(parts: BlockParts, rules = PLAIN_RULES) {
 const moves = (parts: BlockParts, rules?: DecodeRules) =>
   rowsOf(decode(parts, rules)).map((row) => [row.kind, row.from, row.to, row.amount]);
 
-test('the mint of a deposit is a native transfer from the zero address, before its value, and stays when it fails', () => {
+test('the mint of a deposit is a native transfer of the zero address before its value, and stays if that fails', () => {
   const deposit = { type: '0x7e', mint: '0x9' };
   assert.deepEqual(moves(blockOfAll([{ ...deposit, value: '0x4' }])), [
     ['native_direct', ZERO, A, 9n],

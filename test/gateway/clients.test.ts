@@ -207,7 +207,7 @@ async function viemFlow(url: string, batch: boolean): Promise<unknown[]> {
 }
 
 for (const batch of [false, true]) {
-  test(`viem ${batch ? 'in batches' : 'one by one'}: deploy, call, estimate, logs, reverts, raw transactions, fees`, async (t) => {
+  test(`viem ${batch ? 'in batches' : 'one by one'}: deploy, call, logs, reverts, transactions, fees`, async (t) => {
     const direct = await viemFlow((await chain(t)).url, batch);
     const { url, compared } = await gateway(t);
     assert.deepEqual(await viemFlow(url, batch), direct);

@@ -65,7 +65,8 @@ test('a batch is answered in its order, whatever the order of the node', async (
     if (waiting.length === 3) for (const answer of waiting.reverse()) answer();
   });
   const { json, status } = await rpc(
-    `[${call('"a"', 'eth_chainId')},7,${call('"b"', 'eth_gasPrice')},${call('"c"', 'admin_peers')},${call('"d"', 'net_version')}]`,
+    `[${call('"a"', 'eth_chainId')},7,${call('"b"', 'eth_gasPrice')},${call('"c"', 'admin_peers')},` +
+      `${call('"d"', 'net_version')}]`,
   );
   assert.equal(status, 200);
   assert.deepEqual(
@@ -183,7 +184,8 @@ test('a batch over the limits gives each call that wants an answer its error', a
   const transport = http(`${serving.server.url}/rpc?api_key=${key}`, { batch: true, retryCount: 0 });
   const client = createPublicClient({ transport });
   const calls = Array.from({ length: 6 }, (_, i) => client.getBlock({ blockNumber: BigInt(i) }));
-  await assert.rejects(Promise.all(calls), { name: 'HttpRequestError', status: 429 }); // viem throws it for a batch refused with 429
+  // viem throws it for a batch refused with 429.
+  await assert.rejects(Promise.all(calls), { name: 'HttpRequestError', status: 429 });
   const { id } = (await refused(...Array.from({ length: 6 }, () => notification))) as { id: unknown };
   assert.equal(id, null);
 });

@@ -91,7 +91,7 @@ test('allows configured methods and namespaces, and nothing else', () => {
   );
 });
 
-test('debug_* allows methods that read the chain; those that control the node or touch its files must be listed', () => {
+test('debug_* allows methods that read the chain; those that control the node or its files must be listed', () => {
   const allowed = methodPolicy({ allow: ['debug_*', 'debug_memStats'] });
   for (const method of [
     'debug_traceTransaction',

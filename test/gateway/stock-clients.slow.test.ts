@@ -59,11 +59,13 @@ for (const example of ['viem', 'ethers']) {
     const code = codeBlock(`js ${example}`);
     const [, client] = /^console\.log\(await (\w+)\.getBlockNumber\(\)\);$/m.exec(code) ?? [];
     assert.ok(client, 'the example ends with a call');
-    const many = `const addresses = Array.from({ length: 200 }, (_, i) => '0x' + (i + 1).toString(16).padStart(40, '0'));
+    const many = `const addresses = Array.from({ length: 200 }, (_, i) =>
+      '0x' + (i + 1).toString(16).padStart(40, '0'));
       const read = (address) => ${client}.getBalance(${example === 'viem' ? '{ address }' : 'address'});
       console.log((await Promise.all(addresses.map(read))).reduce((sum, value) => sum + value));`;
     const url = new URL((await world).urlFor('free'));
-    const source = `const url = ${JSON.stringify(url.origin)}; const key = ${JSON.stringify(url.searchParams.get('api_key'))};
+    const source = `const url = ${JSON.stringify(url.origin)};
+      const key = ${JSON.stringify(url.searchParams.get('api_key'))};
       ${code.replace(/^console\.log.*$/m, many)}`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', source], {
       cwd: ROOT,

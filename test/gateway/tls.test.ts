@@ -83,7 +83,7 @@ async function overWss(socket: WebSocket): Promise<string> {
   return String((await message)[0]);
 }
 
-test('https and wss are on one port; after SIGHUP the new certificate is used and open connections continue', async (t) => {
+test('https and wss share a port; after SIGHUP the new certificate is used and connections continue', async (t) => {
   const { port, key, put, hangUp } = await startDaemon(t);
   assert.deepEqual(await overHttps(port, key), { name: 'old.example', answer: ANSWER });
   const socket = await openWss(t, port, key);

@@ -116,7 +116,7 @@ test('a new filter applies to what follows, without a gap', async (context) => {
   );
 });
 
-test('while the disk is full a hook waits, neither paused nor repeating itself, and then continues', async (context) => {
+test('while the disk is full a hook waits, neither paused nor repeating, and then continues', async (context) => {
   const { world, receiver } = await setUp(context);
   const { id } = world.hook(receiver.url, OUT);
   world.start();

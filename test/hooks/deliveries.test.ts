@@ -94,7 +94,7 @@ test('an event whose acceptance was lost is redelivered with the same id', async
   assert.equal(new Set(receiver.messageIds).size, 1);
 });
 
-test('events whose acceptance was lost are withdrawn if a reorg removes their block before the retry', async (context) => {
+test('events whose acceptance was lost are withdrawn if a reorg precedes the retry', async (context) => {
   const { world, receiver } = await setUp(context);
   const hook = world.hook(receiver.url, OUT);
   receiver.behave = (response) => {
@@ -201,7 +201,7 @@ test('obeys the Retry-After of the receiver', async (context) => {
   assert.ok(wait > 590_000 && wait <= 600_000, `${wait} ms`);
 });
 
-test('withdrawn events come newest first and name what they withdraw, then those of the other branch', async (context) => {
+test('withdrawn events come newest first with what they withdraw, then those of the other branch', async (context) => {
   const { world, receiver } = await setUp(context);
   world.hook(receiver.url, OUT);
   world.start();

@@ -6,7 +6,7 @@ import { tempDir } from '../support/temp-dir.ts';
 /** scripts/soak/hook-soak.ts runs 200. */
 const KILLS = 3;
 
-test(`a daemon killed ${KILLS} times under reorgs delivers everything, and repeats events only with the same ids`, async (t) => {
+test(`a daemon killed ${KILLS} times under reorgs delivers everything, repeats with the same ids`, async (t) => {
   const { events, withdrawn } = await runHooks({
     seed: 1,
     kills: KILLS,

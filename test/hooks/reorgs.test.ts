@@ -176,7 +176,7 @@ test('a receiver that returns after the other branch became final gets all of th
   assert.equal(receiver.events.filter(({ removed }) => removed).length, 6);
 });
 
-test('a fork without events of the hook hides none of the other branch, even if that is final at once', async (context) => {
+test('a fork without events of the hook hides none of the other branch, even if final at once', async (context) => {
   const { world, model, receiver } = await setUp(context);
   world.hook(receiver.url, OUT);
   world.start();

@@ -42,7 +42,7 @@ async function startUntilClosed(dataDir: string, node: string) {
   return { ...served, close };
 }
 
-test('a receiver gets the withdrawal of each final event that a repair removed, and what is new', async (t: TestContext) => {
+test('a receiver gets the withdrawal of each event that a repair removed, and the new', async (t: TestContext) => {
   const cleanup = nestedCleanup(t);
   const { node } = await startGeneratedNode(
     cleanup,

@@ -88,7 +88,7 @@ test('a write that fails for a reason other than the disk is not retried', async
   assert.equal(tries, 1);
 });
 
-test('usage that does not fit on the disk stays in memory, is reported once, and is written when there is space', (t) => {
+test('usage that does not fit on the disk stays in memory, is reported once, and is written later', (t) => {
   const store: KeyStore = openKeyStore(join(tempDir(t), 'keys.db'));
   t.after(() => store.close());
   const { record } = store.create({ name: 'a', tier: 'free' });
@@ -211,7 +211,7 @@ async function assertResumes(t: TestContext, { node, daemon, logs }: Case): Prom
   assert.deepEqual(dumpIndex(join(daemon.dataDir, 'index.db')), dumpIndex(fresh.path));
 }
 
-test('while the index file is moved away or replaced indexing pauses and serving goes on; put back, it resumes', async (t) => {
+test('while the index file is moved or replaced indexing pauses, serving goes on; put back, it resumes', async (t) => {
   const dataDir = tempDir(t);
   const running = await startCase(t, dataDir);
   const path = join(dataDir, 'index.db');

@@ -165,7 +165,7 @@ test('indexing waits for a node that limits the rate, and the status says so', a
   await indexer.client.stop();
 });
 
-test('a fork below finality stops indexing with the reason everywhere, rolls nothing back, and resumes when the node recovers', async (t) => {
+test('a fork below finality stops indexing, rolls nothing back, and indexing resumes after recovery', async (t) => {
   const real = await startNode(t, { chain: chainOf(64, 80), head: 44, finalizedLag: 2 });
   const logs: string[] = [];
   const note = (fields: object, msg: string) => logs.push(`${msg} ${JSON.stringify(fields)}`);

@@ -354,7 +354,7 @@ test('a node on another chain than the index is refused', async (t) => {
   );
 });
 
-test('another chain behind the address of the node stops the index, which resumes when the right one is back', async (t) => {
+test('another chain behind the same address stops the index, which resumes when the right one is back', async (t) => {
   const one = await replay(t, { chain: chainOf(7, 30), chainId: 1, head: 20 });
   const two = await replay(t, { chain: chainOf(8, 40), chainId: 2 });
   let current = one.url;
@@ -387,7 +387,7 @@ test('another chain behind the address of the node stops the index, which resume
   );
 });
 
-test('ignores a reorg from a node that does not report its chain id, even if the indexer stops meanwhile', async (t) => {
+test('ignores a reorg from a node that reports no chain id, even if the indexer stops meanwhile', async (t) => {
   const real = await replay(t, { chain: chainOf(7, 30), head: 20 });
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
@@ -454,7 +454,7 @@ test('a node whose chain breaks above the index’s head is named as the reason 
   await indexer.reaches(21);
 });
 
-test('without block receipts each transaction is requested, without traces only direct native value is known', async (t) => {
+test('without block receipts each transaction is requested, without traces only direct value is known', async (t) => {
   const blocks = chainOf(8, 12);
   const full = await replay(t, { chain: blocks });
   const expected = await freshIndex(t, full.url);

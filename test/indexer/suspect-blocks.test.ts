@@ -116,7 +116,7 @@ test('an answer that changes is not stored', async (t) => {
   assert.equal(indexer.status().logGaps, null);
 });
 
-test('a chain whose root frames are never its transactions is indexed, and the status says what is not checked', async (t) => {
+test('a chain whose root frames are never its transactions is indexed, and the status says so', async (t) => {
   const { url } = await startChain(t, (method, answer) => {
     if (method === 'debug_traceBlockByHash')
       for (const item of answer)

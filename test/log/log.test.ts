@@ -141,7 +141,8 @@ test('lines of several threads are whole, and none is lost when the process ends
     ${thread}
     const url = 'data:text/javascript,' + encodeURIComponent(${JSON.stringify(thread)});
     let left = 2;
-    for (const name of ['a', 'b']) new Worker(new URL(url), { argv: [name] }).on('exit', () => --left || process.exit(3));`;
+    for (const name of ['a', 'b']) 
+      new Worker(new URL(url), { argv: [name] }).on('exit', () => --left || process.exit(3));`;
   const flags = [...SOURCE_FLAGS, '--input-type=module', '-e', main];
   const { code, stderr } = await run(t, [PINNED_NODE, ...flags], { cwd: tempDir(t) });
   const records = stderr

@@ -132,7 +132,7 @@ describe('a single call', () => {
     assert.ok((await settled).every(({ status }) => status === 'rejected'));
   });
 
-  it('fails as connection when the node resets, closes in the middle of the body or sends less than it promised', async () => {
+  it('fails as connection when the node resets, closes within the body or sends less than promised', async () => {
     const client = connect();
     node.misbehave({ wire: { kind: 'reset' } });
     await rejectsAs('connection', client.call('eth_test', []));

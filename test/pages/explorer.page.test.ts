@@ -177,7 +177,7 @@ pageTests({
     await waitFor(async () => (await rowsOf(page, 'transfers').count()) === count, { what: 'its transfers' });
   },
 
-  'with the mouse alone one finds a funder three hops back, its other wallets, what they bought first and whether they hold it: each figure is the one of the API':
+  'with the mouse alone one finds a funder three hops back, its wallets, what they bought first: as the API has it':
     async (t, open) => {
       const { url, key, samples, get } = world;
       const page = await open(t, `${url}/`, { key });

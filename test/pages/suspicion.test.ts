@@ -114,7 +114,7 @@ test('an address that looks like the wallet itself is told, the wallet and the z
   assert.equal(looksLike(`0x${'0'.repeat(36)}0001`, ZERO_ADDRESS), false);
 });
 
-test('a token that writes a held symbol in other letters is hidden; one of the same name only from a look-alike', () => {
+test('a token with a held symbol in other letters is hidden; one of the same name only from a look-alike', () => {
   const fakeToken = (symbol: string, from: string, amount = '5000000') => ({
     ...usdc(from, WALLET, amount),
     tokenAddress: OTHER_TOKEN,

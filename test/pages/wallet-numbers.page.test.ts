@@ -33,7 +33,8 @@ const READ = `(element) => {
       continue;
     }
     const sign = /^[+−]/.test(text) ? text[0] : '';
-    amount.textContent = sign + (title === '' ? text.slice(sign.length) : title).split(' ')[0].replaceAll(',', '') + ' ';
+    const whole = (title === '' ? text.slice(sign.length) : title).split(' ')[0];
+    amount.textContent = sign + whole.replaceAll(',', '') + ' ';
   }
   return copy.textContent.replace(/\\s+/g, ' ').trim();
 }`;

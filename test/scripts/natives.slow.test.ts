@@ -81,7 +81,7 @@ test('setup fetches only what the program runs on, and keeps what tests added la
   assert.equal((await without([server])).made, `npm ci --include=dev ${rest}`);
 });
 
-test('setup says what it fetches and how much before it begins, and shows what npm says only when it fails', async (t) => {
+test('setup says what it fetches and how much before it begins, and shows words of npm only if it fails', async (t) => {
   const { dir, setup } = project(t);
   rmSync(join(dir, dirname(SERVER)), { recursive: true });
   const fake = tempDir(t);
@@ -101,7 +101,7 @@ const ON_A_MAC =
   `data:text/javascript,Object.defineProperties(process, { platform: { value: 'darwin' }, ` +
   `arch: { value: 'arm64' } })`;
 
-test('setup on macOS adds the native module that the lock file cannot pin, and the launcher finds its Node', async (t) => {
+test('setup on macOS adds the native module that the lock file cannot pin; the launcher finds its Node', async (t) => {
   const { dir } = project(t);
   rmSync(join(dir, dirname(SERVER)), { recursive: true });
   const fake = tempDir(t);

@@ -139,7 +139,7 @@ test('a fork at an unknown height or with wrong numbers is refused and changes n
   assert.equal(node.stats().blocks, 20);
 });
 
-test('a node that forks by itself serves siblings first and announces the recorded blocks when the chain goes on', async (t) => {
+test('a node that forks by itself serves siblings first and announces the recorded blocks later', async (t) => {
   const { node, blocks } = await startGeneratedNode(t, CHAIN, { head: 1, reorgEvery: 5, reorgDepth: 2 });
   const heads = await subscribe<Head>(t, node.wsUrl, 'newHeads');
   node.setHead(11);

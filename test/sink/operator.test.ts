@@ -236,7 +236,8 @@ describe('the sink beside its operator', () => {
       `CREATE ROLE guest LOGIN; CREATE SCHEMA atlas; CREATE SCHEMA atlas_keys;
        REVOKE CREATE ON DATABASE limited FROM PUBLIC; GRANT USAGE, CREATE ON SCHEMA atlas, atlas_keys TO guest;
        ALTER ROLE guest SET statement_timeout = 3000; ALTER ROLE guest SET transaction_timeout = 3000;
-       ALTER ROLE guest SET idle_in_transaction_session_timeout = 3000; ALTER ROLE guest SET idle_session_timeout = 3000;
+       ALTER ROLE guest SET idle_in_transaction_session_timeout = 3000;
+       ALTER ROLE guest SET idle_session_timeout = 3000;
        ALTER ROLE guest SET search_path = nowhere; ALTER ROLE guest SET timezone = 'Asia/Tokyo';
        ALTER ROLE guest SET bytea_output = 'escape'; ALTER ROLE guest SET datestyle = 'SQL, DMY'`,
     );
@@ -245,7 +246,8 @@ describe('the sink beside its operator', () => {
     await sink.equals();
     await run(
       direct,
-      `CREATE FUNCTION atlas.slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(4); RETURN new; END $$;
+      `CREATE FUNCTION atlas.slow() RETURNS trigger LANGUAGE plpgsql
+        AS $$ BEGIN PERFORM pg_sleep(4); RETURN new; END $$;
        CREATE TRIGGER slow BEFORE INSERT ON atlas.blocks EXECUTE FUNCTION atlas.slow()`,
     );
     reorg(index, 40, 60, 2);

@@ -72,7 +72,8 @@ describe('the PostgreSQL sink', () => {
       if (int(3) === 0) reorg(index, int(30), int(40) + 1, 100 + round);
       else grow(index, int(40) + 1, 200 + round);
       sink.client.wake(null);
-      await new Promise((resolve) => setTimeout(resolve, int(15))); // somewhere within a transaction, or before or after it
+      // Somewhere within a transaction, or before or after it.
+      await new Promise((resolve) => setTimeout(resolve, int(15)));
       await failures[round % failures.length]?.();
       if (round % 5 === 4) await sink.equals();
     }

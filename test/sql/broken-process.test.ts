@@ -187,7 +187,8 @@ test('a pool whose processes cannot even be made keeps its turns', async (t) => 
 
 test('a query that waits for a turn can be given up, and one that runs too', async (t) => {
   const { path } = index(t);
-  const script = `${READY} process.on("message", ({ text }) => text === "SELECT 1" && process.send({ answer: ${ANSWER} }))`;
+  const reply = `text === "SELECT 1" && process.send({ answer: ${ANSWER} })`;
+  const script = `${READY} process.on("message", ({ text }) => ${reply})`;
   const pool = new QueryPool(
     path,
     {},

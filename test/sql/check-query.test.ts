@@ -8,7 +8,8 @@ const WALLET = 'from_address = :wallet';
 test('a query has columns, parameters in the order of their first use, and tables that it reads whole', () => {
   assert.deepEqual(
     checkQuery(
-      `SELECT t.id, count(*) c, 'a:b' AS "x y" FROM transfers t JOIN tokens k USING (token_address) WHERE ${WALLET} AND amount > :least AND ${WALLET} -- :no`,
+      `SELECT t.id, count(*) c, 'a:b' AS "x y" FROM transfers t JOIN tokens k USING (token_address)
+       WHERE ${WALLET} AND amount > :least AND ${WALLET} -- :no`,
     ),
     { columns: ['id', 'c', 'x y'], parameters: ['wallet', 'least'], scanned: [], isRepeatable: true },
   );

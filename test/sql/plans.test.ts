@@ -202,7 +202,8 @@ describe('queries', () => {
     const [a] = wallets;
     const cases: [query: string, plan: string][] = [
       [
-        `SELECT t.id, k.transfers FROM transfers t JOIN tokens k USING (token_address) WHERE token_address = '${token}'`,
+        `SELECT t.id, k.transfers FROM transfers t JOIN tokens k USING (token_address)
+         WHERE token_address = '${token}'`,
         't: token_address; k: token_address',
       ],
       [
@@ -214,7 +215,8 @@ describe('queries', () => {
         't: to_address; w: address',
       ],
       [
-        `SELECT w.address, t.id FROM wallets w JOIN fundings f ON f.wallet_address = w.address JOIN transfers t ON t.id = f.transfer_id WHERE w.first_funder = '${a}'`,
+        `SELECT w.address, t.id FROM wallets w JOIN fundings f ON f.wallet_address = w.address
+         JOIN transfers t ON t.id = f.transfer_id WHERE w.first_funder = '${a}'`,
         'w: first_funder; f: wallet_address; t: id',
       ],
       [
@@ -222,15 +224,18 @@ describe('queries', () => {
         'b: number; t: block_number',
       ],
       [
-        `WITH busy AS (SELECT address FROM wallets WHERE transfers > 40) SELECT t.id FROM busy JOIN transfers t ON t.from_address = busy.address`,
+        `WITH busy AS (SELECT address FROM wallets WHERE transfers > 40)
+         SELECT t.id FROM busy JOIN transfers t ON t.from_address = busy.address`,
         'wallets: scan; t: from_address',
       ],
       [
-        `SELECT address, (SELECT count(*) FROM transfers t WHERE t.from_address = w.address) FROM wallets w WHERE w.address IN ('${a}', '${wallets[1]}')`,
+        `SELECT address, (SELECT count(*) FROM transfers t WHERE t.from_address = w.address)
+         FROM wallets w WHERE w.address IN ('${a}', '${wallets[1]}')`,
         't: from_address; w: address',
       ],
       [
-        `SELECT h.holder_address FROM holders h WHERE h.token_address = '${token}' AND EXISTS (SELECT 1 FROM fundings WHERE wallet_address = h.holder_address)`,
+        `SELECT h.holder_address FROM holders h WHERE h.token_address = '${token}'
+         AND EXISTS (SELECT 1 FROM fundings WHERE wallet_address = h.holder_address)`,
         'fundings: wallet_address; h: token_address',
       ],
       [
@@ -337,7 +342,8 @@ describe('queries', () => {
       if (i % 20 === 0) same(`SELECT id FROM transfers t WHERE (${condition(1)}) AND ${inner}`);
       same(`SELECT t.id, t.amount, t.event_index FROM ${from} WHERE ${joined}(${condition(2)})`);
       same(
-        `SELECT count(*), sum_amount(t.amount) FROM ${from} WHERE ${joined === '' ? condition(1) : `${joined}(${condition(1)})`} ORDER BY t.id DESC`,
+        `SELECT count(*), sum_amount(t.amount) FROM ${from}
+         WHERE ${joined === '' ? condition(1) : `${joined}(${condition(1)})`} ORDER BY t.id DESC`,
       );
     }
   });

@@ -69,7 +69,7 @@ function fillWithBallast(path: string): void {
   ballast.close();
 }
 
-test('copies made while blocks are indexed one after the other open, are complete, and continue to the same final index', async (t) => {
+test('copies made while blocks are indexed open, are complete, and continue to the same final index', async (t) => {
   const chain = [...generateChain({ seed: 21, blocks: 300, txPerBlock: 6 }).blocks];
   // With ten blocks a second the chain grows for 25 s: time enough for a copy, even on a slow machine.
   const node = await startNode(t, { chain, head: 50, blockTimeMs: 100 });

@@ -95,7 +95,7 @@ test('the pages of a token list its transfers, each page as full as it can be', 
 });
 
 for (const seed of [1, 2, 3, 4]) {
-  test(`an older index equals a new one in the end, whatever steps, commits, forks and kills come (seed ${seed})`, (t) => {
+  test(`an older index ends equal to a new one, whatever steps, commits, forks and kills come (seed ${seed})`, (t) => {
     const dir = tempDir(t);
     const random = randomSource(seed);
     const path = join(dir, 'older.db');

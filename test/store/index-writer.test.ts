@@ -62,7 +62,7 @@ test('the writer lock takes no space on the disk', (t) => {
   release();
 });
 
-test('nothing is written while the WAL is moved away, because it would be lost; once it is back, writing resumes', (t) => {
+test('nothing is written while the WAL is moved away, because it would be lost; then writing resumes', (t) => {
   const { path } = createFile(t);
   const writer = new IndexWriter(path, { cacheMb: 8 });
   writer.setChain(1, 2);
@@ -80,7 +80,7 @@ test('nothing is written while the WAL is moved away, because it would be lost; 
   reopened.close();
 });
 
-test('a start after kill -9 serves from the WAL that was left, instead of copying it into the file first', async (t) => {
+test('a start after kill -9 serves from the WAL that was left, without copying it into the file first', async (t) => {
   const { path } = createFile(t);
   const killed = new IndexWriter(path, { cacheMb: 8 });
   killed.disableAutoCheckpoint();

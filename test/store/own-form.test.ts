@@ -40,7 +40,7 @@ for (const { version, after } of [
   { version: 2, after: { alice: '6 4', bob: '4 1', carol: '0 1', buyers: 2 } },
   { version: 1, after: { alice: '6 4', bob: '4 1', carol: '1 1', buyers: 3 } },
 ])
-  test(`by rules ${version}, the NFTs of a token of units ${version === 1 ? 'count too' : 'move no balance'}`, async (t) => {
+  test(`by rules ${version}, NFTs of a token of units ${version === 1 ? 'count' : 'move no balance'}`, async (t) => {
     const index = createIndex(t);
     const rules = index.writer.rules();
     assert.ok(rules !== null);

@@ -125,7 +125,7 @@ function blocksUpTo(counts: readonly number[]): PlainBlock[] {
   }));
 }
 
-test('rolled back to the edge of a page, a zone-map span or a token, or next to it, an index equals a fresh one', (t) => {
+test('rolled back to or beside the edge of a page, zone-map span or token, an index equals a fresh one', (t) => {
   const dir = tempDir(t);
   const path = join(dir, 'rolled.db');
   const run = ENTRIES_PER_PAGE;

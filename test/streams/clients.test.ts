@@ -136,7 +136,8 @@ suite('real clients', () => {
     );
     await contract.removeAllListeners();
     await provider.removeAllListeners();
-    await provider.send('eth_chainId', []); // the unsubscribes, which ethers does not await, are answered before this call
+    // The unsubscribes, which ethers does not await, are answered before this call.
+    await provider.send('eth_chainId', []);
     await provider.destroy();
   });
 

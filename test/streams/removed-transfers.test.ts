@@ -74,7 +74,7 @@ for (const announces of [false, true]) {
     assert.equal(client.closed, false);
   });
 
-  test(`${how}: clients that left leave nothing in memory, however much they got and whoever stays`, async (context) => {
+  test(`${how}: clients that left leave nothing in memory, whatever they got and whoever stays`, async (context) => {
     const index = new StreamIndex(nestedCleanup(context), announces);
     index.commit(3, { payments: 20 });
     const staying = await index.wallet('alice', 1);

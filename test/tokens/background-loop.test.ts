@@ -90,7 +90,8 @@ test('a bug ends the work', async () => {
 test('reports a node that runs no calls, and examines tokens once it does', async (t) => {
   const index = createIndex(t);
   index.append([{ mint: [{ kind: 'erc20', from: 'zero', to: 'alice', token: 'coin' }] }]);
-  const text = `0x${'20'.padStart(64, '0')}${'4'.padStart(64, '0')}${Buffer.from('COIN').toString('hex').padEnd(64, '0')}`;
+  const coin = Buffer.from('COIN').toString('hex').padEnd(64, '0');
+  const text = `0x${'20'.padStart(64, '0')}${'4'.padStart(64, '0')}${coin}`;
   const head = index.writer.head();
   assert.ok(head);
   const node = await startMisbehavingNode({

@@ -202,7 +202,7 @@ test('an offset from before the index is history, a later one is not', async (t)
   assert.deepEqual(drifted.driftRange, { wallet: 1, from: before, to: HEAD });
 });
 
-test('without the state from before the index a block 64 back is compared, minus the transfers since then', async (t) => {
+test('without the state before the index a block 64 back is compared, minus the transfers since then', async (t) => {
   const startBlock = HEAD - 80;
   const recent = HEAD - 64;
   const answers = {

@@ -98,7 +98,7 @@ test('reads tokens in order of appearance, and retries after a failed call or a 
   assert.deepEqual(unread(1e9), [address('four'), address('five')]);
 });
 
-test('metadata from a node that lacks the head of the index is not stored: another chain, or one that is behind', async (t) => {
+test('metadata from a node that lacks the head of the index is not stored: another chain, or one behind', async (t) => {
   const { writer, append } = indexOfTokens(t);
   append(['one']);
   const head = writer.head();
@@ -120,7 +120,7 @@ test('metadata from a node that lacks the head of the index is not stored: anoth
   assert.equal(tries, 2);
 });
 
-test('an upgraded token is read again, a contract that is no token is not, and changed decimals are logged', async (t) => {
+test('an upgraded token is read again, a contract without token is not; changed decimals are logged', async (t) => {
   const { writer, append } = indexOfTokens(t);
   append(['one']);
   const one = address('one');

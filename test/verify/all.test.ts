@@ -62,7 +62,7 @@ test('verify --all compares every block, and resumes where it was stopped', asyn
   assert.ok(!existsSync(`${path}.verify`), 'a finished run leaves nothing');
 });
 
-test('verify reports the sampled share; --all names a node’s failure, and starts over when blocks have changed', async (t) => {
+test('verify reports the sampled share; --all names a node’s failure, and starts over after changes', async (t) => {
   const { path, node, proxy } = await wronglyIndexed(t, []);
   const text = verifyText(await verifyFile({ path, http: node.url, sample: 50 }));
   assert.match(text, /^CHECK +RESULT +SHARE +WHAT WAS COMPARED$/m);

@@ -16,7 +16,7 @@ import { tempDir } from '../support/temp-dir.ts';
 const FLIPS_PER_TABLE = 8;
 const FLIPS_OF_TRANSFERS = 50;
 
-/** Distances of `wallets` that are read only as the ids made from them: an empty BLOB in place of 0 gives the same id. */
+/** Distances of `wallets` that are read only as the ids made from them: an empty BLOB gives the same id as 0. */
 const DISTANCE = /_after$/;
 
 /** The rows of a table, or the error with which SQLite refuses to read them. */

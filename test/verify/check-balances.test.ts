@@ -66,7 +66,7 @@ test('classifies the tokens of a fully indexed chain by the answers of their con
   assert.match(compared, /^balance changes of [1-9]\d* wallets from block \d+ to \d+$/);
 });
 
-test('of tokens older than the index only those that move silently are unreliable, the others are partial', async (t) => {
+test('of tokens older than the index those that move silently are unreliable, the others partial', async (t) => {
   const chain = await startOddChain(t);
   const tokens = await deployTokens(chain);
   const start = (await chain.head()) + 1;

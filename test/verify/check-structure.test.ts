@@ -43,7 +43,7 @@ async function check(path: string, { stopAt, again = false }: { stopAt?: string;
   return { result, tables };
 }
 
-test('the structure of a large file is checked table by table, and a stopped check resumes after the finished tables', async (t) => {
+test('the structure of a large file is checked by table; a stopped check resumes after finished tables', async (t) => {
   const path = threeHolders(t);
   const progress = `${path}.verify-structure`;
   const whole = await check(path);

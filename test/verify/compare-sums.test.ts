@@ -8,7 +8,7 @@ import { createIndex } from '../support/index/index-fixture.ts';
 const PAGES = 3;
 
 for (const bytesPerPass of [undefined, 1])
-  test(`verify names each kind of damage to the sums of a busy wallet, ${bytesPerPass ?? 'the usual'} bytes a pass`, (t) => {
+  test(`verify names damage to the sums of a busy wallet, ${bytesPerPass ?? 'the usual'} bytes a pass`, (t) => {
     const index = createIndex(t, 1, 1);
     index.append([
       {

@@ -391,7 +391,7 @@ describe('verify', () => {
     assert.deepEqual(report.unfinished, ['native']);
   });
 
-  test('finds an entry of a SQLite index that does not match its row: a transfer would get the wrong block', async (t) => {
+  test('finds an entry of a SQLite index unlike its row: a transfer would get the wrong block', async (t) => {
     const copy = join(tempDir(t), 'index.db');
     copyFileSync(path, copy);
     const db = openDatabase(copy);

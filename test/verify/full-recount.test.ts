@@ -11,7 +11,7 @@ import { Check } from '../../src/verify/report.ts';
 import { FILE_SCOPE } from '../../src/verify/scope.ts';
 import { address, createIndex } from '../support/index/index-fixture.ts';
 
-test('a full recount goes over the transfers in passes of bounded memory, and compares every wallet and token', async (t) => {
+test('a full recount reads transfers in passes of bounded memory, and compares every wallet and token', async (t) => {
   const index = createIndex(t);
   const wallets = 400;
   index.append([

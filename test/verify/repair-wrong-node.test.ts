@@ -79,7 +79,7 @@ test('a repair beside a node of another chain changes nothing', async (t) => {
   }
 });
 
-test('damage to the chain identity is found, also after a write, and repaired from a node of the right chain only', async (t) => {
+test('damage to the chain identity is found, and repaired from a node of the right chain only', async (t) => {
   const [right, wrong] = [await nodeOf(t, 1), await nodeOf(t, 2)];
   const path = await indexOf(t, right.url, START);
   write(path, (writer) => writer.setGenesis(`0x${'22'.repeat(32)}`));
@@ -128,7 +128,7 @@ test('a repair whose balancer shows it blocks of another chain removes nothing',
   assert.deepEqual(dumpIndex(path), before);
 });
 
-test('a damaged block is read only from a node whose chain connects, unless a range says where it branches off', async (t) => {
+test('a damaged block is read only from a node whose chain connects, or branches off where a range says', async (t) => {
   const chain = [...generateChain({ seed: 3, blocks: 140, txPerBlock: 4 }).blocks];
   const node = await startNode(t, { chain, finalizedLag: 1_000 });
   const dir = tempDir(t);

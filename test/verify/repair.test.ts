@@ -166,7 +166,7 @@ test('a repair of facts that others copy is a rewrite from the block of the earl
   );
 });
 
-test('a file whose repair failed is marked: verify names it and no daemon starts on it until it is repaired', async (t) => {
+test('a file whose repair failed is marked: verify names it and no daemon starts before its repair', async (t) => {
   const chain = [...generateChain({ seed: 46, blocks: HEAD, txPerBlock: 10 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
@@ -287,7 +287,7 @@ test('a repair that is stopped while it compares has replaced nothing', async (t
   assert.equal(stderr, 'atlas-node: stopped before any block was replaced\n');
 });
 
-test('a repair that is stopped while it removes blocks, or before it counts again, says what is left to do', async (t) => {
+test('a repair stopped while it removes blocks, or before it counts again, says what is left to do', async (t) => {
   const chain = [...generateChain({ seed: 48, blocks: 520, txPerBlock: 1 }).blocks];
   const node = await startNode(t, { chain });
   const path = await indexAll(node.url, tempDir(t));

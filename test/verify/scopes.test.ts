@@ -63,7 +63,7 @@ test('file, sample and all report each damage in the same words', async (t) => {
   assert.deepEqual(foundBy(sample, ['transfers']), transfers);
 });
 
-test('a sample, too, compares the hashes of the blocks that it decodes, and waits for a header that is away', async (t) => {
+test('a sample, too, compares the hashes of blocks that it decodes, and waits for a header that is away', async (t) => {
   const { node, path } = await indexed(t);
   const db = openDatabase(path);
   db.exec(`UPDATE blocks SET hash = x'${'11'.repeat(32)}' WHERE number = 9`);

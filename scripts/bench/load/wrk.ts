@@ -95,7 +95,8 @@ end
 function done(summary, latency)
   local e = summary.errors
   print(string.format('\\n{"requests":%d,"microseconds":%d,"failures":%d,"p50":%d,"p99":%d}', summary.requests,
-    summary.duration, e.connect + e.read + e.write + e.status + e.timeout, latency:percentile(50), latency:percentile(99)))
+    summary.duration, e.connect + e.read + e.write + e.status + e.timeout,
+    latency:percentile(50), latency:percentile(99)))
 end
 `;
 }

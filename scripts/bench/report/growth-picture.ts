@@ -50,7 +50,8 @@ export function growthPicture(charts: readonly GrowthChart[], caption: string): 
     const [x, y] = [(i % COLUMNS) * CELL.width, Math.floor(i / COLUMNS) * CELL.height];
     return `<g transform="translate(${x} ${y})">\n${chartSvg(chart)}\n</g>`;
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escapeXml(caption)}">
+  const label = escapeXml(caption);
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${label}">
 <style>${STYLE}
 </style>
 <rect class="paper" width="${WIDTH}" height="${height}" rx="6"/>

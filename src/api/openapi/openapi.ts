@@ -74,9 +74,9 @@ Without a key: /healthz answers 200 while the service is alive. /readyz answers 
 is close to the node's head and the head advances, otherwise 503 with {"ready":false,"reason":"..."}. /status has the
 details: lagBlocks, lagSeconds (the age of the newest block), staleReason (null unless the chain has stalled) and
 nodeChain, which is "same" while the node follows the indexed chain. With "behind", "another_chain", "reorg_too_deep" or
-"reorg_below_finalized", indexing stops until the node agrees with the index again, and reason says what differs. With several nodes, nodes has the
-state of each ("healthy", "recovering", "behind", "failing", "another_chain", "another_fork" or "unchecked"), its head, and
-which one is in use.`;
+"reorg_below_finalized", indexing stops until the node agrees with the index again, and reason says what differs. With
+several nodes, nodes has the state of each ("healthy", "recovering", "behind", "failing", "another_chain",
+"another_fork" or "unchecked"), its head, and which one is in use.`;
 
 /** `version` is the version of atlas-node; `queries`, the endpoints of the named queries. */
 export function openApiDocument(version: string, queries: readonly Endpoint[] = []): OpenApiDocument {

@@ -10,10 +10,10 @@ import { type AnswerOptions, printAnswer } from './print-answer.ts';
 const NOTES = [
   'Without a query it reads one from standard input; at a terminal it shows a prompt. Type .help there.',
   'A query is one SELECT in the dialect of SQLite; docs/sql.md has the tables, functions and examples. Equality on a \
-wallet, a token, a transaction or a block, and ranges of blocks and times, are read by index. Any other condition reads \
-the whole table, and the query says so before it runs.',
-  'The query runs in a process of its own, which is ended when it takes more than --timeout, 512 MiB of memory or 1 GiB \
-of temporary files. Nothing can be changed by a query. The daemon may keep running.',
+wallet, a token, a transaction or a block, and ranges of blocks and times, are read by index. Any other condition \
+reads the whole table, and the query says so before it runs.',
+  'The query runs in a process of its own, which is ended when it takes more than --timeout, 512 MiB of memory or 1 \
+GiB of temporary files. Nothing can be changed by a query. The daemon may keep running.',
 ];
 
 /** Seconds, and rows. */

@@ -212,9 +212,11 @@ function diskRows(status: IndexStatus, disk: DiskReport): StatusEntry[] {
 function queriesText({ count, oldestMs, logBytes, logLimitBytes }: QueryReads): string {
   const oldest = oldestMs === null ? '' : `, the oldest for ${formatDuration(oldestMs / 1000)}`;
   const isFull = logBytes > logLimitBytes;
-  return `${formatNumber(count)} ${count === 1 ? 'query reads' : 'queries read'} the index${oldest}; log ${formatBytes(logBytes)}${
-    isFull ? `, above ${formatBytes(logLimitBytes)}: no query begins until the oldest has ended` : ''
-  }`;
+  const above = isFull
+    ? `, above ${formatBytes(logLimitBytes)}: no query begins until the oldest has ended`
+    : '';
+  const queries = `${formatNumber(count)} ${count === 1 ? 'query reads' : 'queries read'}`;
+  return `${queries} the index${oldest}; log ${formatBytes(logBytes)}${above}`;
 }
 
 const SINK_COLOURS = { connecting: 'red', filling: 'yellow', following: 'green', waiting: 'red' } as const;

@@ -91,8 +91,8 @@ Examples:
   $ atlas-node status --url http://10.0.0.7:8650 --json
   $ atlas-node status --json | jq .lagBlocks`;
 
-const NOTES = `If the configuration has an admin_token, the status includes the disk and its forecast. The token is sent to \
-whatever listens at server.host and server.port. With --url, no token is sent.`;
+const NOTES = `If the configuration has an admin_token, the status includes the disk and its forecast. The token is \
+sent to whatever listens at server.host and server.port. With --url, no token is sent.`;
 
 interface Options {
   url?: string;

@@ -29,22 +29,22 @@ Examples:
 const NOTES = [
   'The daemon may run during a verification, but not during a repair. The exit code is 1 if anything differs; each \
 difference is listed. The column SHARE shows how much of the index each check covered.',
-  'By default, samples are compared with the node; the report says how likely they would find 1 % of wrong blocks. --file needs no node: SQLite checks its pages, a checksum stored with \
-each block covers its transfers and addresses, and all counters, balances and lists are recounted from the transfers. \
-So it finds any changed byte.',
+  'By default, samples are compared with the node; the report says how likely they would find 1 % of wrong blocks. \
+--file needs no node: SQLite checks its pages, a checksum stored with each block covers its transfers and addresses, \
+and all counters, balances and lists are recounted from the transfers. So it finds any changed byte.',
   "--all does what --file does and compares every block with the node: its hash, its time and each of its transfers. \
-It proves the node's transactions and receipts by the roots in the headers, and says how many blocks it could not prove. \
-It reads the whole chain, so it takes about as long as the backfill. When stopped, it saves its progress in \
-index.db.verify beside the index, and the next run resumes there. So does the check of SQLite's pages in an index above \
-2 GiB, in index.db.verify-structure. Balances and native amounts at the head are still samples.",
-  'A repair first looks for damage: everywhere, or given blocks, from the first of them on. A damaged index is rebuilt: \
-blocks with a valid checksum come from the file, the others from the node. This takes about as long as a backfill \
-without waiting for a node, and as much disk space as the index. The damaged file stays in place and marked until then, so a \
-repair that was stopped or failed can be run again; "atlas-node start" refuses a marked file.',
-  'Given blocks, a repair then compares them with the node. From the first differing block on, it rolls the index back and \
-reindexes to the head, because ids and running sums of all later transfers depend on that block. Every block is linked \
-to its parent by hash. If the repair is stopped early, the index ends at a lower block; "atlas-node start" indexes the \
-rest. Blocks indexed without traces get their internal transfers if the node now has their traces.',
+It proves the node's transactions and receipts by the roots in the headers, and says how many blocks it could not \
+prove. It reads the whole chain, so it takes about as long as the backfill. When stopped, it saves its progress in \
+index.db.verify beside the index, and the next run resumes there. So does the check of SQLite's pages in an index \
+above 2 GiB, in index.db.verify-structure. Balances and native amounts at the head are still samples.",
+  'A repair first looks for damage: everywhere, or given blocks, from the first of them on. A damaged index is \
+rebuilt: blocks with a valid checksum come from the file, the others from the node. This takes about as long as a \
+backfill without waiting for a node, and as much disk space as the index. The damaged file stays in place and marked \
+until then, so a repair that was stopped or failed can be run again; "atlas-node start" refuses a marked file.',
+  'Given blocks, a repair then compares them with the node. From the first differing block on, it rolls the index back \
+and reindexes to the head, because ids and running sums of all later transfers depend on that block. Every block is \
+linked to its parent by hash. If the repair is stopped early, the index ends at a lower block; "atlas-node start" \
+indexes the rest. Blocks indexed without traces get their internal transfers if the node now has their traces.',
 ];
 
 interface Options {

@@ -7,6 +7,10 @@ import { usePolled } from './admin-api.ts';
 /** They change only on a restart or a reload of the configuration. */
 const POLL_MS = 5_000;
 
+const NOTE =
+  'Effective settings: flags override the environment, which overrides the file, which overrides the defaults. ' +
+  'Secrets are masked.';
+
 export function SettingsPart() {
   const config = usePolled('config', POLL_MS);
   const [wanted, setWanted] = useState('');
@@ -15,7 +19,7 @@ export function SettingsPart() {
       id="settings"
       isPage
       title="Settings"
-      note="Effective settings: flags override the environment, which overrides the file, which overrides the defaults. Secrets are masked."
+      note={NOTE}
       loaded={config}
       controls={
         <input

@@ -1,4 +1,4 @@
-/** Copies a text: an icon that appears near the pointer or the focus (controls.css draws it), or a button with a word. */
+/** Copies a text: an icon that appears near pointer or focus (drawn by controls.css), or a button with a word. */
 import { useState } from 'preact/hooks';
 
 const SHOWN_MS = 1_500;

@@ -28,7 +28,7 @@ export function Top({ current, bar }: TopProps) {
   };
   return (
     <>
-      {/* biome-ignore lint/a11y/useValidAnchor: it does lead to a place in the page, by the script since its URL is relative */}
+      {/* biome-ignore lint/a11y/useValidAnchor: the script leads to a place in the page, since the URL is relative */}
       <a class="skip" href="#main" onClick={skip}>
         Skip to the content
       </a>

@@ -18,10 +18,10 @@ export function parameterTable(parameters: readonly ParameterRow[]): string {
 
 /** A table of plain text whose first column is code. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
-  const body = rows.map(
-    ([name = '', ...cells]) =>
-      `<tr><th scope="row"><code>${escapeHtml(name)}</code></th>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`,
-  );
+  const body = rows.map(([name = '', ...cells]) => {
+    const others = cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('');
+    return `<tr><th scope="row"><code>${escapeHtml(name)}</code></th>${others}</tr>`;
+  });
   return `<table>
 <thead><tr>${titles.map((title) => `<th scope="col">${title}</th>`).join('')}</tr></thead>
 <tbody>

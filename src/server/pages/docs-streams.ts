@@ -71,10 +71,10 @@ const DETECTED_AT_MS = (sampleTransfer.timestamp + 1) * 1_000;
 export const STREAMS_SECTION = `<section id="streams">
 <h2>Streams</h2>
 <p>The WebSockets <code>/ws</code> and <code>/ws/signals</code> take the key as REST does; a browser, which cannot set
-headers there, puts it into the URL: <code>/ws?api_key=YOUR_KEY</code>. Messages are JSON-RPC. A subscribe returns an id,
-which its events carry. To end the subscription, pass the id to <code>eth_unsubscribe</code> or
-<code>atlas_unsubscribe</code>. A filter with an unknown member is refused with -32602; the message names the member and the
-closest valid one.</p>
+headers there, puts it into the URL: <code>/ws?api_key=YOUR_KEY</code>. Messages are JSON-RPC. A subscribe returns an
+id, which its events carry. To end the subscription, pass the id to <code>eth_unsubscribe</code> or
+<code>atlas_unsubscribe</code>. A filter with an unknown member is refused with -32602; the message names the member and
+the closest valid one.</p>
 <p>On <code>/ws</code>, as on a node, in addition to every method of <code>/rpc</code>:</p>
 ${codeSample(
   'Messages to /ws',
@@ -84,11 +84,12 @@ ${codeSample(
     call('eth_subscribe', ['chainLogs', { address: [example.token], topics: [], commitStates: false }]),
   ].join('\n'),
 )}
-<p><code>chainLogs</code> are the logs of proposed blocks, which may still be dropped. On Monad each log comes once, when
-it is first seen, with its <code>blockId</code> and <code>commitState</code>, or with <code>commitStates</code> at every
-change of state. On other chains they are the same as <code>logs</code>. <code>monadNewHeads</code>,
-<code>monadLogs</code> and <code>syncing</code> are passed on as the node sends them. <code>newPendingTransactions</code> is available
-if the operator has enabled it and the node offers it; <code>eth_newPendingTransactionFilter</code> then works too.</p>
+<p><code>chainLogs</code> are the logs of proposed blocks, which may still be dropped. On Monad each log comes once,
+when it is first seen, with its <code>blockId</code> and <code>commitState</code>, or with <code>commitStates</code> at
+every change of state. On other chains they are the same as <code>logs</code>. <code>monadNewHeads</code>,
+<code>monadLogs</code> and <code>syncing</code> are passed on as the node sends them.
+<code>newPendingTransactions</code> is available if the operator has enabled it and the node offers it;
+<code>eth_newPendingTransactionFilter</code> then works too.</p>
 <p>The transfers of a wallet, also on <code>/ws</code>:</p>
 ${parameterTable(memberRows(WALLET_FILTER))}
 ${codeSample(
@@ -109,28 +110,28 @@ ${codeSample(
 )}
 <p><code>leg</code> and <code>legs</code> are this event's place among the events that the wallet has in the
 transaction, before the filter: with <code>leg</code> equal to <code>legs</code> it is the last one.</p>
-<p>Every <code>wallet_token_buy</code> and <code>wallet_token_sell</code> has <code>paid</code> and <code>received</code>:
-what the wallet gave and got on balance in the whole transaction, per asset. A refund or change is subtracted. All events
-of the wallet in the transaction repeat the same two lists, so act once per transaction and wallet. The native coin has no
-<code>tokenAddress</code>, only ERC-1155 has a <code>tokenId</code>, and NFTs of a collection are counted. At most 100
-assets are listed on each side; <code>paidCount</code> and <code>receivedCount</code> count all. Where the block was
-indexed without traces, native transfers may be missing: the four members are null and <code>paidReason</code> says so.
-With <code>purchasesOnly</code> such a buy passes if the wallet gained the asset. A wallet's transfer of a token to itself
-is neither a buy nor a sell.</p>
+<p>Every <code>wallet_token_buy</code> and <code>wallet_token_sell</code> has <code>paid</code> and
+<code>received</code>: what the wallet gave and got on balance in the whole transaction, per asset. A refund or change
+is subtracted. All events of the wallet in the transaction repeat the same two lists, so act once per transaction and
+wallet. The native coin has no <code>tokenAddress</code>, only ERC-1155 has a <code>tokenId</code>, and NFTs of a
+collection are counted. At most 100 assets are listed on each side; <code>paidCount</code> and
+<code>receivedCount</code> count all. Where the block was indexed without traces, native transfers may be missing: the
+four members are null and <code>paidReason</code> says so. With <code>purchasesOnly</code> such a buy passes if the
+wallet gained the asset. A wallet's transfer of a token to itself is neither a buy nor a sell.</p>
 <p><code>txFrom</code> and <code>txTo</code> are sender and receiver of the transaction. The index has those of all
-blocks that this release indexed; for others the node is asked. They are null only if it lacks the transaction or has not
-answered for 15 seconds; <code>txFromReason</code> says which. A <code>wallet_created</code> is the first indexed transfer of a wallet, with its
-<code>funder</code> if that is a native one.</p>
-<p><code>initiated</code> says whether the wallet itself sent the transaction: anyone can log transfers in its name. Smart
-accounts and relayed transactions are sent by others.</p>
+blocks that this release indexed; for others the node is asked. They are null only if it lacks the transaction or has
+not answered for 15 seconds; <code>txFromReason</code> says which. A <code>wallet_created</code> is the first indexed
+transfer of a wallet, with its <code>funder</code> if that is a native one.</p>
+<p><code>initiated</code> says whether the wallet itself sent the transaction: anyone can log transfers in its name.
+Smart accounts and relayed transactions are sent by others.</p>
 <h3>Trades</h3>
-<p>A <code>wallet_trade</code> is one event for everything that a wallet bought, sold or swapped in a transaction, with the
-members of <code>/api/wallet_trades</code>. It comes with the wallet's last transfer there: <code>id</code>,
+<p>A <code>wallet_trade</code> is one event for everything that a wallet bought, sold or swapped in a transaction, with
+the members of <code>/api/wallet_trades</code>. It comes with the wallet's last transfer there: <code>id</code>,
 <code>eventIndex</code>, <code>logIndex</code>, <code>transferType</code>, <code>from</code>, <code>to</code> and
 <code>direction</code> are those of that transfer, while <code>tokenAddress</code>, <code>symbol</code>,
-<code>decimals</code> and the amounts are of what was bought or sold, null where there is no such thing. At most 100 assets
-are listed on each side; <code>givenCount</code> and <code>receivedCount</code> count all. For buys and sells of at least a
-coin that wallets made themselves:</p>
+<code>decimals</code> and the amounts are of what was bought or sold, null where there is no such thing. At most 100
+assets are listed on each side; <code>givenCount</code> and <code>receivedCount</code> count all. For buys and sells of
+at least a coin that wallets made themselves:</p>
 ${codeSample(
   'Message to /ws/signals',
   call('atlas_subscribe', {
@@ -157,9 +158,10 @@ transfer is one event for each side. A wallet has one <code>wallet_trade</code> 
 <p>When a reorg removes an event, it is sent again with <code>"removed": true</code> and the same key, newest first.
 Delete the key then: if its block becomes canonical again, its events are sent again.</p>
 <p><code>id</code> is a page cursor, not a key: after a reorg another transfer may get it. <code>txHash</code> and
-<code>logIndex</code> are not enough: native transfers have no <code>logIndex</code>, and the items of one ERC-1155 batch
-share one. Where the node did not give all traces or logs of a block, its records have <code>uncertain</code>, which is
-<code>true</code>: transfers may be missing, and <code>eventIndex</code> may change when the block is indexed again.</p>
+<code>logIndex</code> are not enough: native transfers have no <code>logIndex</code>, and the items of one ERC-1155
+batch share one. Where the node did not give all traces or logs of a block, its records have <code>uncertain</code>,
+which is <code>true</code>: transfers may be missing, and <code>eventIndex</code> may change when the block is indexed
+again.</p>
 </section>`;
 
 function legOf(token: string, amount: bigint) {

@@ -131,7 +131,9 @@ function docsContent(document: OpenApiDocument): string {
 <ul>
 ${REFERENCE_LINKS.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('\n')}
 </ul>
-${groups.map(({ name, members }) => `<h2>${groupTitle(name)}</h2>\n<ul>\n${members.map(linkTo).join('\n')}\n</ul>`).join('\n')}
+${groups
+  .map(({ name, members }) => `<h2>${groupTitle(name)}</h2>\n<ul>\n${members.map(linkTo).join('\n')}\n</ul>`)
+  .join('\n')}
 </nav>
 <main id="main" tabindex="-1" data-base="${EXAMPLE_BASE}">
 <h1>${escapeHtml(document.info.title)} <span class="soft">${escapeHtml(document.info.version)}</span></h1>
@@ -288,20 +290,22 @@ const LIMITS = [
 const REFERENCE = `<section id="keys">
 <h2>Keys</h2>
 <p>Every request carries a key: in the header <code>X-API-Key</code>, or in the parameter <code>api_key</code> where
-headers cannot be set. The same key is valid for <code>/rpc</code>, <code>/ws</code> and <code>/ws/signals</code>. Without
-a valid key the answer is 401.</p>
+headers cannot be set. The same key is valid for <code>/rpc</code>, <code>/ws</code> and <code>/ws/signals</code>.
+Without a valid key the answer is 401.</p>
 <p>A key has a rate and a monthly quota. <code>RateLimit-Limit</code>, <code>RateLimit-Remaining</code> and
-<code>RateLimit-Reset</code> show what is left; over the limit the answer is 429 with <code>retryAfter</code>, in seconds. On <code>/rpc</code> and
-the WebSockets a call over the rate is first queued for a few seconds. A batch of up to 1,000 calls that exceeds the rate is served once earlier
-calls are paid off, and then counts against the seconds that follow.</p>
-<p>Errors are <code>{"error":{"code","message","param"}}</code>, on <code>/rpc</code> those of JSON-RPC. To poll a GET endpoint, send
-the <code>ETag</code> of the last answer in <code>If-None-Match</code>: the answer is 304 until something changes.</p>
+<code>RateLimit-Reset</code> show what is left; over the limit the answer is 429 with <code>retryAfter</code>, in
+seconds. On <code>/rpc</code> and the WebSockets a call over the rate is first queued for a few seconds. A batch of up
+to 1,000 calls that exceeds the rate is served once earlier calls are paid off, and then counts against the seconds that
+follow.</p>
+<p>Errors are <code>{"error":{"code","message","param"}}</code>, on <code>/rpc</code> those of JSON-RPC. To poll a GET
+endpoint, send the <code>ETag</code> of the last answer in <code>If-None-Match</code>: the answer is 304 until something
+changes.</p>
 </section>
 <section id="errors">
 <h2>Error codes</h2>
-<p>Of every path below <code>/api</code>. A missing or invalid key is answered as on <code>/rpc</code>, with status 401 and
-the JSON-RPC code -32600. On <code>/rpc</code> and the streams: -32005 over a limit, -32602 for invalid parameters, -32601 for a
-method that is not offered, -32603 where the node did not answer.</p>
+<p>Of every path below <code>/api</code>. A missing or invalid key is answered as on <code>/rpc</code>, with status 401
+and the JSON-RPC code -32600. On <code>/rpc</code> and the streams: -32005 over a limit, -32602 for invalid parameters,
+-32601 for a method that is not offered, -32603 where the node did not answer.</p>
 ${table(
   ['Code', 'Status', 'Meaning'],
   Object.entries(ERRORS).map(([code, row]) => [code, ...row]),

@@ -156,7 +156,8 @@ function createClient(
       charge() {
         const key = access.keys.verify(apiKey);
         const admission = key === null ? null : access.limiter.take(key, 1);
-        return admission === null || admission.ok ? null : admission; // null: the key was revoked and the connection is about to close
+        // null: the key was revoked and the connection is about to close
+        return admission === null || admission.ok ? null : admission;
       },
     },
     onSlowConsumer() {

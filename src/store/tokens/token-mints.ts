@@ -1,6 +1,6 @@
 /**
- * What the zero address gave of each token, by the transfers that move its holdings. What it got follows from it and from
- * its balance (query/minted.ts).
+ * What the zero address gave of each token, by the transfers that move its holdings. What it got follows from it and
+ * from its balance (query/minted.ts).
  */
 import { bigIntToBytes, bytesToBigInt, digitsToBigInt } from '../../lib/hex.ts';
 import { movesOne } from '../../model/transfer-kind.ts';

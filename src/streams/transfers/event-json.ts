@@ -58,8 +58,9 @@ export function transferJson(
 ): string {
   const assetType = isNativeKind(row.kind) ? 'native' : typeOf(row);
   return (
-    `{${transferMembers(row, assetOf(row, chainInfo), chainInfo)},"assetType":"${assetType}","amount":"${amountOf(row)}",` +
-    `"direction":"${direction}"${removed ? ',"removed":true' : ''}${labelsJson(row, chainInfo)}}`
+    `{${transferMembers(row, assetOf(row, chainInfo), chainInfo)},"assetType":"${assetType}",` +
+    `"amount":"${amountOf(row)}","direction":"${direction}"` +
+    `${removed ? ',"removed":true' : ''}${labelsJson(row, chainInfo)}}`
   );
 }
 

@@ -7,6 +7,7 @@ import {
   createIndex,
   type IndexFixture,
   type NamedBlock,
+  type NamedTransfer,
 } from '../../support/index/index-fixture.ts';
 import { buy, coin, nft, sell, token } from '../../support/trades/named-transfers.ts';
 

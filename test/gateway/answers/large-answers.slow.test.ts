@@ -37,7 +37,8 @@ const LOGS_BYTES = Buffer.from(LOGS_ANSWER);
 const BATCH = JSON.stringify(
   Array.from({ length: 8 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'debug_traceCall', params: [id] })),
 );
-const BATCH_ANSWER = `[${Array.from({ length: 8 }, (_, id) => `{"jsonrpc":"2.0","id":${id},"result":[${logsOf(100)}]}`).join()}]`;
+const answerOf = (id: number) => `{"jsonrpc":"2.0","id":${id},"result":[${logsOf(100)}]}`;
+const BATCH_ANSWER = `[${Array.from({ length: 8 }, (_, id) => answerOf(id)).join()}]`;
 
 /** A node with 3.8 MB of logs in a hundred blocks, the most that it accepts, and as much for each trace. */
 const largeNode: CallResult = (body, response) => {

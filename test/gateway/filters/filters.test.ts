@@ -357,7 +357,7 @@ test('a filter that missed too much is lost, not silently incomplete', async (t)
   assert.equal((await gateway.call('eth_getFilterChanges', [id])).error?.code, -32000);
 });
 
-test('a chain that is set back below every known block is followed from there once the index was rolled back', async (t) => {
+test('a chain set back below every known block is followed from there once the index was rolled back', async (t) => {
   const { gateway, anvil, address, mine, deposit, newestHashes } = await setUp(t);
   const snapshot = await anvil.call('evm_snapshot');
   await mine(60);

@@ -49,7 +49,7 @@ async function setUp(t: TestContext) {
   return { node, gateway, time, poll, announce };
 }
 
-test('a filter gets each transaction announced after it once, in order, over one subscription for all filters', async (t) => {
+test('a filter gets each later transaction once, in order, over one subscription for all filters', async (t) => {
   const { node, gateway, poll, announce } = await setUp(t);
   const first = await gateway.result(NEW);
   await announce(1, 3);
@@ -84,7 +84,7 @@ test('a filter that missed more than is remembered is lost, not silently incompl
   assert.equal(((await poll(late)).result as string[]).length, 30_000);
 });
 
-test('the subscription ends when no filter was polled for five minutes, and begins again with the next one', async (t) => {
+test('the subscription ends when no filter is polled for five minutes, and begins again with the next', async (t) => {
   const { node, gateway, time, poll, announce } = await setUp(t);
   const id = await gateway.result(NEW);
   time.now += 5 * 60_000;

@@ -40,7 +40,7 @@ function descentOf(taken: number, { isInUse = (): boolean => true, failing = ref
   return { widths, nodeRange, classify: (answer: CallResult) => descent.classify(answer, query, 1, 100) };
 }
 
-test('an error in an answer of HTTP 200 or 4xx is followed up, one of 5xx or of the gateway itself is not', async () => {
+test('an error of HTTP 200 or 4xx is followed up, one of 5xx or of the gateway itself is not', async () => {
   for (const status of [200, 400, 403, 413, 422]) {
     const { classify, widths, nodeRange } = descentOf(20);
     assert.equal(await classify(refusal(status)), 'wide', `HTTP ${status}`);

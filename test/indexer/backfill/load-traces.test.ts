@@ -75,7 +75,7 @@ for (const [what, block] of Object.entries(RECOVERABLE))
     assert.deepEqual(batches, [await right(BAD - 2, BAD + 2)]);
   });
 
-test('a block is alone in its batch while traces are missing, and has all transfers but those of one transaction', async (t) => {
+test('a block is alone in its batch while traces are missing, and lacks those of one transaction', async (t) => {
   const { load, whole, right } = await setUp(t, {
     block: without,
     alone: refuse('transaction 0xabcdef not found'),

@@ -26,7 +26,7 @@ test('a block the node has is the start', async () => {
 });
 
 for (const refusal of [REFUSED, MISSING])
-  test(`on a node that has pruned its history (${refusal.isServed || refusal.words}) the start is the oldest block that is left`, async () => {
+  test(`on a node that has pruned (${refusal.isServed || refusal.words}) the start is the oldest left`, async () => {
     for (const oldest of [1, 2, 50, 99, 100]) {
       let proofs = 0;
       const ask: AskBlock = async (number) => (number >= oldest ? SERVED : refusal);

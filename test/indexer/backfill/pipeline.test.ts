@@ -95,7 +95,7 @@ test('after a failure and a reset the same blocks are loaded again in smaller ra
   assert.equal(sizes[0], 1, 'one block is asked for at least');
 });
 
-test('ranges that have to be waited for become smaller, so that a node that accepts few calls gives commits too', async (t) => {
+test('ranges that are waited for become smaller, so that a node of few calls gives commits too', async (t) => {
   const sizes: number[] = [];
   let now = 0;
   t.mock.method(performance, 'now', () => now);

@@ -59,7 +59,7 @@ test('idle workers end, and new ones start when there is work', async (t) => {
   }
 });
 
-test('one worker loads ranges in turn, two share them, and close ends them while the node does not answer', async (t) => {
+test('one worker loads ranges in turn, two share them, and close ends them while the node is silent', async (t) => {
   const { node } = await startGeneratedNode(t, { blocks: 5, txPerBlock: 5, startBlock: 1 });
   let asked = '';
   const silent = createServer((request) => request.on('data', (data) => (asked += data)));

@@ -63,7 +63,7 @@ function rowsOf(section: string): string[][] {
   );
 }
 
-test('each parameter of each endpoint has a type of its own and a meaning, on /docs and in /openapi.json', async (t) => {
+test('each parameter of each endpoint has a type and a meaning, on /docs and in /openapi.json', async (t) => {
   const { server } = await serve(t);
   const page = await (await fetch(`${server.url}/docs`)).text();
   for (const [path, methods] of Object.entries(document.paths)) {

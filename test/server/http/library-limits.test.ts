@@ -55,7 +55,7 @@ test('lines of a chunked body may end with LF alone', async (t) => {
   });
 });
 
-test('the library answers trailers that were not announced, and long chunk extensions, with pages of its own', async (t) => {
+test('the library answers unannounced trailers and long chunk extensions with pages of its own', async (t) => {
   const { server, key } = await serve(t);
   const post = (chunks: string) =>
     `POST /rpc HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`;

@@ -21,7 +21,8 @@ const BATCH = JSON.stringify(
     params: [{ fromBlock: '0x1', toBlock: '0x1' }],
   })),
 );
-const ANSWER = `[${Array.from({ length: CALLS }, (_, id) => `{"jsonrpc":"2.0","id":${id},"result":[${LOGS}]}`).join()}]`;
+const answerOf = (id: number) => `{"jsonrpc":"2.0","id":${id},"result":[${LOGS}]}`;
+const ANSWER = `[${Array.from({ length: CALLS }, (_, id) => answerOf(id)).join()}]`;
 
 test('a 30 MB answer arrives whole while notifications wait, also for a client that pauses', async (t) => {
   const { node: chain } = await startGeneratedNode(

@@ -71,7 +71,7 @@ async function answerOf(
   return JSON.parse(sent.join());
 }
 
-test('own and forwarded answers form one batch, whether the forwarded calls are answered, refused or notifications', async () => {
+test('own and forwarded answers form one batch, also if forwarded calls are refused or notifications', async () => {
   const own = { jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'subscription not found' } };
   const given = { jsonrpc: '2.0', id: 2, result: '0x1' };
   const refused = { jsonrpc: '2.0', id: null, error: { code: -32005, message: 'too many' } };
@@ -130,7 +130,7 @@ test('a message that has to wait is answered after its turn, whether here or by 
   }
 });
 
-test('a message leaves the line when its connection ends, and is not answered when its key is no longer valid', async () => {
+test('a message leaves the line when its connection ends, and is not answered when its key is invalid', async () => {
   for (const message of [MIXED[0], MIXED[1]]) {
     const connection = new AbortController();
     let left = 0;

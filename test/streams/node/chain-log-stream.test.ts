@@ -128,7 +128,7 @@ test('logs of blocks that replace others while the connection is broken are fetc
   }
 });
 
-test('a gap is fetched from the first subscription on, and no client gets blocks from before its own', async (context) => {
+test('a gap is fetched from the first subscription on; no client gets blocks from before its own', async (context) => {
   const { monad, client } = await serveMonad(nestedCleanup(context));
   const early = await client.subscribe<ChainLog>('chainLogs', { commitStates: true });
   monad.node.drop();

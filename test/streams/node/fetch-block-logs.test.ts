@@ -134,7 +134,7 @@ test('attempts before an outage count, those during it do not', async () => {
 });
 
 for (const hasBits of [true, false]) {
-  test(`balanced nodes lose no logs of a block that one of them lacks, its bloom ${hasBits ? 'computed' : 'not yet computed'}`, async (t) => {
+  test(`balanced nodes lose no logs of a block that one lacks, bloom ${hasBits ? 'known' : 'unknown'}`, async (t) => {
     const { nodes, url, blocks } = await startBalancedNodes(nestedCleanup(t), CHAIN, [20, 20]);
     const { hash } = blocks[19]!;
     const found = await resultOf<Record<string, unknown>>(url, 'eth_getBlockByHash', hash, false);

@@ -69,7 +69,7 @@ test('after a reorg, subscribers get every block of the new branch in order', as
   }
 });
 
-test('a much shorter chain is followed once it reaches the height of the index, and closes subscribers of the old chain', async (context) => {
+test('a shorter chain is followed at the height of the index, and closes old subscribers', async (context) => {
   const t = nestedCleanup(context);
   const { node } = await startGeneratedNode(t, CHAIN, { head: 60, finalizedLag: 120 });
   const served = await startTestDaemon(t, { flags: { '--node-http': node.url, '--node-ws': node.wsUrl } });

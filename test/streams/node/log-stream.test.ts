@@ -94,7 +94,7 @@ suite('logs', () => {
     for (const client of clients) client.socket.close();
   });
 
-  test('logs of removed blocks are sent again as removed, oldest block first, then those of the new blocks', async () => {
+  test('logs of removed blocks are sent as removed, oldest block first, then those of the new blocks', async () => {
     const client = await open();
     const feed = await client.subscribe<Log>('logs', { topics: [TRANSFER] });
     node.mine(3);

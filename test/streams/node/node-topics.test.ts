@@ -97,7 +97,7 @@ test('clients are closed when the node refuses after a reconnect what it had acc
   assert.deepEqual(await client.closed(), { code: 1013, reason: 'the node ended monadLogs' });
 });
 
-test('without a WebSocket of the node nothing is passed on; a wrong filter is refused before the node sees it', async (context) => {
+test('without a WebSocket of the node nothing is passed on; it never sees a wrong filter', async (context) => {
   const t = nestedCleanup(context);
   const monad = await ScriptedMonad.start(t);
   const served = await startTestDaemon(t, {

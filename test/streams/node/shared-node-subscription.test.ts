@@ -6,7 +6,7 @@ import { freePort } from '../../support/free-port.ts';
 import { startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../../support/wait.ts';
 
-test('the subscription at the node lasts until every user has released it, and a second release does not count', async (t) => {
+test('the subscription at the node lasts until every user has released it; a second release is nothing', async (t) => {
   const node = await startMisbehavingNode();
   t.after(() => node.close());
   const subscriptions = new NodeSubscriptions({ url: node.wsUrl });

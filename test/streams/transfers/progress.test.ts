@@ -72,7 +72,7 @@ test('while blocks are committed in batches, the newest is reported up to four t
   assert.ok(reports <= allowed, `${reports} reports, ${allowed} allowed`);
 });
 
-test('a reported block works as lastSeen, also one without events and one that a repair has read again', async (context) => {
+test('a reported block works as lastSeen, also without events or after a repair read it again', async (context) => {
   const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(2);
   index.commit(1, { payments: 0 });

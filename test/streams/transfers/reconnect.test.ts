@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { nestedCleanup } from '../../support/cleanup.ts';
 import { StreamIndex, tells } from '../stream-index.ts';
 
-test('after a reorg the withdrawn transfers come first, newest first, then the replay from the fork', async (context) => {
+test('after a reorg the withdrawn transfers come newest first, then the replay from the fork', async (context) => {
   const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(3);
   const seen = index.head();

@@ -141,7 +141,7 @@ async function replay(stream: TransferStream): Promise<Signal[]> {
 }
 
 for (let seed = 1; seed <= 4; seed++)
-  test(`a replay of stored senders, one of asked senders and the live events are equal: seed ${seed}`, async (context) => {
+  test(`replays of stored senders, of asked senders and live events are equal: seed ${seed}`, async (context) => {
     const { fixture, snapshot, node, open } = setUp(context);
     const stream = open();
     const start = realBlocks(START, 1, txHash('no parent'), seed);

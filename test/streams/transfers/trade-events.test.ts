@@ -266,7 +266,7 @@ test('members about trades are refused where the filter selects none, and bad on
     assert.equal(parseSignalFilter(filter).initiated, false);
 });
 
-test('a trade waits for the symbol of each new token in it, also of one that its last transfer does not move', async (context) => {
+test('a trade waits for the symbol of each new token in it, not only of its last transfer', async (context) => {
   const known = new Map<string, { symbol: string; decimals: number; viewKind: null }>();
   const fixture = createIndex(context);
   fixture.append([

@@ -151,7 +151,7 @@ suite('transfers', () => {
     client.socket.close();
   });
 
-  test('replays join the live push at random moments without gaps or duplicates while blocks are added and removed', async () => {
+  test('replays join the live push without gaps or duplicates while blocks are added and removed', async () => {
     const prng = new Prng(7);
     const feeds: { feed: Received<StreamedTransfer>; address: string; from: number | null; known: number }[] =
       [];

@@ -17,7 +17,7 @@ const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523
 const SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
 const FIRST_TIMESTAMP = 1_700_000_000;
 
-/** A transfer between parties as `partyAddress` names them: of such a token, or sent on by the contract if it has none. */
+/** A transfer between parties as `partyAddress` names them: of such a token, or sent on by the contract without one. */
 export interface ToldTransfer {
   from: string;
   to: string;

@@ -27,9 +27,11 @@ export function expectedSinkRows(indexPath: string, range: ExpectedRows = {}): s
   try {
     db.exec('BEGIN');
     const located = /* sql */ `
-      WITH located AS (SELECT t.*, (SELECT min(number) FROM blocks WHERE last_transfer >= t.id) AS block FROM transfers t)`;
+      WITH located AS (SELECT t.*,
+        (SELECT min(number) FROM blocks WHERE last_transfer >= t.id) AS block FROM transfers t)`;
     const transfers = rows(/* sql */ `${located}
-      SELECT t.id, t.block, b.timestamp, iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)) AS hash,
+      SELECT t.id, t.block, b.timestamp,
+        iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)) AS hash,
         iif(typeof(t.tx) = 'blob', 0, t.tx) AS event, t.log_index, t.kind, s.address AS sender, r.address AS receiver,
         c.address AS contract, t.amount, t.token_number
       FROM located t JOIN blocks b ON b.number = t.block JOIN wallets s ON s.id = t.sender
@@ -59,7 +61,8 @@ export function expectedSinkRows(indexPath: string, range: ExpectedRows = {}): s
       ? rows(/* sql */ `${located}, span AS (SELECT ? AS first, ? AS last),
           known AS (SELECT located.* FROM located, span WHERE block <= last),
           facts AS (SELECT w.address, (SELECT min(id) FROM known WHERE w.id IN (sender, receiver)) AS id,
-            coalesce(${firstFunding(TransferKind.nativeDirect)}, ${firstFunding(TransferKind.nativeInternal)}) AS funding
+            coalesce(${firstFunding(TransferKind.nativeDirect)},
+              ${firstFunding(TransferKind.nativeInternal)}) AS funding
             FROM wallets w)
           SELECT address, f.block, f.id AS first_transfer, funding, g.block AS funded
           FROM facts JOIN span JOIN known f ON f.id = facts.id LEFT JOIN known g ON g.id = funding
@@ -85,14 +88,19 @@ export async function storedSinkRows(url: string, schema = 'atlas'): Promise<str
   const sql = postgres(url, { max: 1, onnotice: () => undefined, connection: { search_path: schema } });
   try {
     const queries = [
-      /* sql */ `SELECT 'transfer', id, block_number, extract(epoch FROM block_timestamp)::bigint AS time, '0x' || encode(tx_hash, 'hex') AS hash,
-        event_index, log_index, transfer_type, '0x' || encode(from_address, 'hex') AS sender, '0x' || encode(to_address, 'hex') AS receiver,
+      /* sql */ `SELECT 'transfer', id, block_number, extract(epoch FROM block_timestamp)::bigint AS time,
+        '0x' || encode(tx_hash, 'hex') AS hash,
+        event_index, log_index, transfer_type, '0x' || encode(from_address, 'hex') AS sender,
+        '0x' || encode(to_address, 'hex') AS receiver,
         '0x' || encode(token_address, 'hex') AS token, amount, token_id FROM transfers ORDER BY id`,
-      /* sql */ `SELECT 'block', number, '0x' || encode(hash, 'hex') AS hash, extract(epoch FROM timestamp)::bigint AS time, last_transfer
+      /* sql */ `SELECT 'block', number, '0x' || encode(hash, 'hex') AS hash,
+        extract(epoch FROM timestamp)::bigint AS time, last_transfer
         FROM blocks ORDER BY number`,
-      /* sql */ `SELECT 'token', id, '0x' || encode(token_address, 'hex') AS address, token_type, name, symbol, decimals, first_block
+      /* sql */ `SELECT 'token', id, '0x' || encode(token_address, 'hex') AS address,
+        token_type, name, symbol, decimals, first_block
         FROM tokens ORDER BY id`,
-      /* sql */ `SELECT 'wallet', '0x' || encode(address, 'hex') AS a, first_block, first_transfer, funding_transfer, funding_block
+      /* sql */ `SELECT 'wallet', '0x' || encode(address, 'hex') AS a,
+        first_block, first_transfer, funding_transfer, funding_block
         FROM wallets ORDER BY address`,
     ];
     const lines: string[] = [];

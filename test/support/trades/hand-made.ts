@@ -1,4 +1,4 @@
-/** Transactions made by hand that a decoder, the lists of Ethereum and the sums must each get right, with their answers. */
+/** Transactions made by hand, with the answers that a decoder, the lists of Ethereum and the sums must give. */
 import { FEE_SINKS } from '../../../src/model/known-contracts.ts';
 import type { ToldTransaction, ToldTransfer } from '../chain/told-chain.ts';
 import { address, partyAddress } from '../index/index-fixture.ts';
@@ -224,7 +224,8 @@ export const HAND_MADE: readonly HandMadeCase[] = [
       `buy: ${2n ** 130n} native for ${HUGE} meme, of meme in native`,
     ],
     profits: [
-      `meme: ${HUGE} for ${2n ** 130n}, ${2n ** 199n} for ${2n ** 129n - 1n}; realized -1; without cost 0 for 0; holds ${2n ** 199n} for ${2n ** 129n}`,
+      `meme: ${HUGE} for ${2n ** 130n}, ${2n ** 199n} for ${2n ** 129n - 1n}; realized -1; without cost 0 for 0; ` +
+        `holds ${2n ** 199n} for ${2n ** 129n}`,
     ],
     trader: `${HUGE} for ${2n ** 130n}, ${2n ** 199n} for ${2n ** 129n - 1n}; average -1`,
   },
