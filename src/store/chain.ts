@@ -62,12 +62,8 @@ export function blockNumberSql(id: string): string {
   return /* sql */ `(SELECT number FROM blocks WHERE last_transfer >= ${id} ORDER BY last_transfer, number LIMIT 1)`;
 }
 
-/** The number of the block that contains a transfer, null when none does. */
-export function blockOfTransfer(db: Db, id: number): number | null {
-  return (
-    db
-      .prepare<[number], number | null>(`SELECT ${blockNumberSql('?')}`)
-      .pluck()
-      .get(id) ?? null
-  );
+/** Prepares the lookup of the block that contains a transfer: its number, null when none does. */
+export function prepareBlockOfTransfer(db: Db): (id: number) => number | null {
+  const statement = db.prepare<[number], number | null>(`SELECT ${blockNumberSql('?')}`).pluck();
+  return (id) => statement.get(id) ?? null;
 }

@@ -7,7 +7,7 @@ import { encodeSigned } from '../lib/signed.ts';
 import { NATIVE } from '../model/wallet-part.ts';
 import { prepareWalletNames } from '../store/addresses.ts';
 import { prepareIsGap } from '../store/block-gaps.ts';
-import { blockOfTransfer } from '../store/chain.ts';
+import { prepareBlockOfTransfer } from '../store/chain.ts';
 import { prepareDerivedEnd } from '../store/derived.ts';
 import { type Db, highest, type Statement } from '../store/open-database.ts';
 import { DamageError } from '../store/storage-error.ts';
@@ -102,6 +102,7 @@ export class TradeComparer {
   private readonly refreshed: () => TradeIds;
   private readonly generations: ReturnType<typeof prepareTradeGenerations>;
   private readonly nameOf: (wallet: number) => string;
+  private readonly blockOf: (transfer: number) => number | null;
   private readonly isGap: (block: number) => boolean;
   private readonly stored: Statement<[number, number, number], Buffer>;
   private readonly sumsOf: Statement<[number, number], { wallet: number; sums: Buffer }>;
@@ -132,6 +133,7 @@ export class TradeComparer {
     this.ids = this.refreshed();
     this.generations = prepareTradeGenerations(db);
     this.nameOf = prepareWalletNames(db);
+    this.blockOf = prepareBlockOfTransfer(db);
     this.isGap = prepareIsGap(db);
     const key = 'generation = ? AND token = ?';
     this.stored = db
@@ -161,7 +163,7 @@ export class TradeComparer {
   }
 
   isInGap(transfer: number): boolean {
-    return this.isGap(blockOfTransfer(this.db, transfer) ?? 0);
+    return this.isGap(this.blockOf(transfer) ?? 0);
   }
 
   /** Compares the rows of a wallet, which has moved these tokens. */

@@ -2,7 +2,7 @@
 import { decodeSigned } from '../lib/signed.ts';
 import { isNativeKind, TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
 import { type AddressKeys, getByAddress, prepareWalletNames, WALLET_BY_ADDRESS } from '../store/addresses.ts';
-import { blockOfTransfer } from '../store/chain.ts';
+import { prepareBlockOfTransfer } from '../store/chain.ts';
 import { addToSums, PAGES_PER_FOLD, SumsCursor, sumsSpanOf } from '../store/counterparty-sums.ts';
 import { CounterpartyTable, type CounterpartyTotals } from '../store/counterparty-table.ts';
 import type { Db, Statement } from '../store/open-database.ts';
@@ -17,7 +17,7 @@ import type { HistoryEntry, TokenRecount, WalletRecount } from './recount.ts';
 import { type Check, type Difference, storedNumber } from './report.ts';
 
 export class TokenComparer {
-  private readonly db: Db;
+  private readonly blockOf: (transfer: number) => number | null;
   private readonly nameOf: (wallet: number) => string;
   private readonly row: Statement<[number], Record<string, number> & { wallet: number }>;
   private readonly holdings: Statement<[number], Omit<HoldingRow, 'token'>>;
@@ -28,7 +28,7 @@ export class TokenComparer {
   private readonly pageCount: Statement<[number], number>;
 
   constructor(db: Db) {
-    this.db = db;
+    this.blockOf = prepareBlockOfTransfer(db);
     this.nameOf = prepareWalletNames(db);
     this.row = db.prepare(
       'SELECT wallet, transfers, holders, wallets, buyers, first_transfer, kind FROM tokens WHERE id = ?',
@@ -86,7 +86,7 @@ export class TokenComparer {
       text:
         `page ${recount.pages + 1} has transfer ${stored[at] ?? 'none'} where ` +
         `${recount.page[at] ?? 'none'} must be`,
-      block: blockOfTransfer(this.db, recount.page[at] ?? longer[at]!),
+      block: this.blockOf(recount.page[at] ?? longer[at]!),
     };
   }
 
@@ -131,7 +131,7 @@ export class TokenComparer {
     const transfer = expected[place]?.[1] ?? rows[place]?.transfer ?? 0;
     check.addDifference(
       `first buyer ${place + 1} ${name} is wallet ${rows[place]?.wallet}, must be ${expected[place]?.[0]}`,
-      blockOfTransfer(this.db, transfer),
+      this.blockOf(transfer),
     );
   }
 }
@@ -154,7 +154,7 @@ type WalletRow = Record<string, number | null> & { funded: number };
 type WalletBytes = { address: Buffer; native_received: Buffer; native_sent: Buffer; recent: Buffer };
 
 export class WalletComparer {
-  private readonly db: Db;
+  private readonly blockOf: (transfer: number) => number | null;
   private readonly nameOf: (wallet: number) => string;
   private readonly row: Statement<[number], WalletRow>;
   private readonly bytes: Statement<[number], WalletBytes>;
@@ -167,7 +167,7 @@ export class WalletComparer {
   private readonly compareSums: ReturnType<typeof prepareSumsComparer>;
 
   constructor(db: Db) {
-    this.db = db;
+    this.blockOf = prepareBlockOfTransfer(db);
     this.nameOf = prepareWalletNames(db);
     this.row = db.prepare(/* sql */ `
       SELECT transfers, transactions, tokens, token_transfers, internal_received, first_transfer, last_transfer,
@@ -242,7 +242,7 @@ export class WalletComparer {
       text:
         `entry ${pages * ENTRIES_PER_PAGE + at + 1} is ${formatEntry(stored[at])}, must be ` +
         `${formatEntry(page[at])}`,
-      block: blockOfTransfer(this.db, longer[at]!.transfer),
+      block: this.blockOf(longer[at]!.transfer),
     };
   }
 }
@@ -291,6 +291,9 @@ interface Wallet {
 /** Bytes of sums compared in one pass over a wallet's history: about two million sums, some 200 MB in memory. */
 const SUMS_BYTES_PER_PASS = 40_000_000;
 
+/** For nearly all wallets: a table for each would take longer than the rest of their comparison. */
+const NOTHING_SUMMED = new CounterpartyTable();
+
 /** Reports every difference. The pages themselves are compared with the transfers elsewhere (comparers.ts). */
 export function prepareSumsComparer(
   db: Db,
@@ -317,10 +320,11 @@ export function prepareSumsComparer(
     const name = `of ${nameOf(id)}`;
     const target = pages - (pages % pagesPerFold);
     check.expect(`the summed pages ${name}`, stored?.pages ?? 0, target);
-    const ends = [...endsOfPasses(sizes.iterate(id), bytesPerPass), Number.MAX_SAFE_INTEGER];
+    const passes = target === 0 ? [] : endsOfPasses(sizes.iterate(id), bytesPerPass);
+    const ends = [...passes, Number.MAX_SAFE_INTEGER];
     for (const [pass, end] of ends.entries()) {
       const start = ends[pass - 1] ?? 0;
-      const table = new CounterpartyTable();
+      const table = target === 0 ? NOTHING_SUMMED : new CounterpartyTable();
       const cursor = new HistoryCursor();
       for (const entries of target === 0 ? [] : pagesOf.iterate(id, target)) {
         cursor.open(entries, firstTransfer ?? 0);

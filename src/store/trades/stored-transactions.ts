@@ -6,7 +6,7 @@ import { digitsToBigInt } from '../../lib/hex.ts';
 import { movesOne } from '../../model/transfer-kind.ts';
 import { NATIVE, type PartTransfer } from '../../model/wallet-part.ts';
 import { type BlockRange, gapsBetween } from '../block-gaps.ts';
-import { blockOfTransfer } from '../chain.ts';
+import { prepareBlockOfTransfer } from '../chain.ts';
 import type { Db, Statement } from '../open-database.ts';
 import { DamageError } from '../storage-error.ts';
 import { mayTrade } from './may-trade.ts';
@@ -29,6 +29,7 @@ const ROWS_PER_READ = 5_000;
 export class StoredTransactions {
   private readonly db: Db;
   private readonly rows: Statement<[number, number, number], TradingRow>;
+  private readonly blockOf: (transfer: number) => number | null;
   private readonly lastTransferOf: Statement<[number], number>;
 
   constructor(db: Db) {
@@ -39,6 +40,7 @@ export class StoredTransactions {
           lower(hex(token_number))
         FROM transfers WHERE id >= ? AND id <= ? ORDER BY id LIMIT ?`)
       .raw();
+    this.blockOf = prepareBlockOfTransfer(db);
     this.lastTransferOf = db
       .prepare<[number], number>(
         'SELECT last_transfer FROM blocks WHERE number <= ? ORDER BY number DESC LIMIT 1',
@@ -64,7 +66,7 @@ export class StoredTransactions {
   /** The transfers of gaps among these. */
   private gapsAmong(first: number, last: number): BlockRange[] {
     if (first > last) return [];
-    const blocks = { first: blockOfTransfer(this.db, first) ?? 0, last: blockOfTransfer(this.db, last) ?? 0 };
+    const blocks = { first: this.blockOf(first) ?? 0, last: this.blockOf(last) ?? 0 };
     return gapsBetween(this.db, blocks).map((gap) => this.transfersOf(gap));
   }
 
