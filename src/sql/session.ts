@@ -4,7 +4,7 @@
  */
 import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
 import { damageOf, openIndexForReading } from '../store/index-file.ts';
-import type { Db } from '../store/open-database.ts';
+import type { Db, Statement } from '../store/open-database.ts';
 import { openMemory } from '../store/open-database.ts';
 import { DamageError } from '../store/storage-error.ts';
 import { defineFunctions } from './functions.ts';
@@ -37,6 +37,8 @@ export interface TablePlan {
   by: string[];
   /** About how many rows a scan reads; null where an index leads to the rows. */
   scannedRows: number | null;
+  /** Amounts that the query orders or compares as text. */
+  asText: readonly string[];
 }
 
 export interface QueryAnswer {
@@ -60,6 +62,7 @@ export type Parameters = Readonly<Record<string, string | number | bigint | null
 export class SqlSession {
   private readonly index: Db;
   private readonly reads: IndexReads;
+  private readonly gaps: Statement<[], number>;
   private readonly readers = new Map<string, ReadRows>();
 
   private readonly shapes: readonly TableShape[];
@@ -69,6 +72,9 @@ export class SqlSession {
     this.shapes = shapes;
     this.index = openIndexForReading(path, { cacheMb: 64 });
     this.reads = prepareIndexReads(this.index);
+    this.gaps = this.index
+      .prepare<[], number>('SELECT ifnull(sum(last - first + 1), 0) FROM block_gaps')
+      .pluck();
     for (const { shape, prepare } of TABLES) this.readers.set(shape.name, prepare(this.reads, tradeLists));
   }
 
@@ -89,7 +95,7 @@ export class SqlSession {
       const answer = this.execute(memory, statement.text, rewritten, limits, parameters, () => onPlan(plan));
       const { number, hash, timestamp, startBlock } = end;
       const head = { number, hash, timestamp };
-      return { ...answer, head, startBlock, gaps: this.gaps(), damage: damageOf(this.index), plan };
+      return { ...answer, head, startBlock, gaps: this.gaps.get() ?? 0, damage: damageOf(this.index), plan };
     } finally {
       memory.close();
       this.index.exec('ROLLBACK');
@@ -100,7 +106,7 @@ export class SqlSession {
     this.index.close();
   }
 
-  private planOf({ table, alias, parameters, isFirstOnly, isBounded }: TableUse): TablePlan {
+  private planOf({ table, alias, parameters, isFirstOnly, isBounded, asText }: TableUse): TablePlan {
     const found = TABLES.find(({ shape }) => shape.name === table)!;
     const isScan = !isFirstOnly && !isBounded && readsOf(found.shape, parameters) === READS.scan;
     return {
@@ -108,6 +114,7 @@ export class SqlSession {
       alias,
       by: [...new Set(parameters.map(({ column }) => column))],
       scannedRows: isScan ? found.estimate(this.reads.end(), this.reads) : null,
+      asText,
     };
   }
 
@@ -165,15 +172,6 @@ export class SqlSession {
           }
       },
     });
-  }
-
-  private gaps(): number {
-    return (
-      this.index
-        .prepare<[], number>('SELECT ifnull(sum(last - first + 1), 0) FROM block_gaps')
-        .pluck()
-        .get() ?? 0
-    );
   }
 }
 

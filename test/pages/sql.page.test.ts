@@ -18,6 +18,7 @@ const ANSWER: SqlAnswer = {
   damage: null,
   plan: [{ table: 'blocks', alias: 'blocks', by: [], scannedRows: 600 }],
   scan: 'scans blocks, about 600 rows: no condition leads to an index; for analyses see "atlas-node export blocks"',
+  asText: null,
 };
 
 interface Asked {

@@ -150,6 +150,9 @@ test('atlas-node sql prints an answer as a table, JSON or CSV, and what to know 
     [[{ number: 20, number_2: 20 }], 'rows', 20, ['number', 'number_2'], 0, null],
   );
   assert.match(json.stderr, /^1 row as of block 20 .* cut: raise --limit/);
+  const asText = await sql('--format', 'csv', 'SELECT 1 AS a FROM blocks, holders ORDER BY balance LIMIT 1');
+  assert.match(asText.stderr, /\norders or compares balance as text, [^\n]*: write balance_real\n/);
+  assert.equal(asText.stdout, 'a\n1\n');
   const csv = await sql('--format', 'csv', "SELECT 1 AS a, '=x,\"y' AS b");
   assert.equal(csv.stdout, `a,b\n1,"'=x,""y"\n`);
   assert.equal(table.code, 0);

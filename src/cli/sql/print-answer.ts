@@ -1,7 +1,8 @@
 /** Runs a query and prints its answer. */
+
+import { scanNote, textNote } from '../../sql/plan-notes.ts';
 import { MAX_ANSWER_BYTES } from '../../sql/process/limits.ts';
 import type { QueryProcess } from '../../sql/process/query-process.ts';
-import { scanNote } from '../../sql/scan-note.ts';
 import { type AnswerFormat, answerNote, answerText } from './answer-text.ts';
 
 export interface AnswerOptions {
@@ -26,8 +27,7 @@ export async function printAnswer(
       timeoutMs: timeout * 1000,
       signal,
       onPlan(plan) {
-        const note = scanNote(plan);
-        if (note !== null) console.error(note);
+        for (const note of [scanNote(plan), textNote(plan)]) if (note !== null) console.error(note);
       },
     },
   );

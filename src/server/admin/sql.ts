@@ -33,6 +33,8 @@ export interface SqlAnswer {
   plan: { table: string; alias: string; by: string[]; scannedRows: number | null }[];
   /** Which whole tables it read, and what to do about it; null where it read none. */
   scan: string | null;
+  /** Which amounts it takes for numbers, and what to write instead; null where it takes none. */
+  asText: string | null;
 }
 
 /** Fits a list of a thousand addresses. */

@@ -56,7 +56,7 @@ interface Term {
   isAscending: boolean;
 }
 
-function readTerm(nodes: readonly Node[]): Term | null {
+export function readTerm(nodes: readonly Node[]): Term | null {
   const last = nodes.at(-1);
   const hasDirection = isWord(last, 'asc', 'desc');
   const name = hasDirection ? nodes.slice(0, -1) : nodes;
@@ -70,7 +70,7 @@ function readTerm(nodes: readonly Node[]): Term | null {
 }
 
 /** Whether a result may have this name without being the column. */
-function isAliasIn(results: readonly Node[], column: string): boolean {
+export function isAliasIn(results: readonly Node[], column: string): boolean {
   return splitAtCommas(results).some((result) => {
     const isColumn = result.length === 1 || (result.length === 3 && isSymbol(result[1], '.'));
     return !isColumn && !isStar(result.at(-1), result.at(-2)) && nameOf(result.at(-1)) === column;

@@ -18,6 +18,7 @@ import { literalEdits } from './literals.ts';
 import { endByLimit, extremeOf, orderOf } from './order.ts';
 import { parameterOf, placeTables } from './place.ts';
 import type { ScopeItem } from './scope.ts';
+import { amountsAsText } from './text-order.ts';
 import { namedColumns } from './used-columns.ts';
 
 export interface RewrittenQuery {
@@ -29,7 +30,7 @@ export interface RewrittenQuery {
 
 type TableReading = Pick<
   TableUse,
-  'isAscending' | 'isFirstOnly' | 'isBounded' | 'firstRows' | 'isFolded' | 'columns'
+  'isAscending' | 'isFirstOnly' | 'isBounded' | 'firstRows' | 'isFolded' | 'columns' | 'asText'
 >;
 
 /** The limit of SQLite, which is told before the joins are planned. */
@@ -104,6 +105,7 @@ class Rewriting {
     const extreme = extremeOf(core, from, items, this.options);
     const fold = foldOf(query, core, from, items, placed);
     for (const { start, end, text } of fold?.edits ?? []) this.edits.replace(start, end, text);
+    const asText = amountsAsText(query, core, items);
     const end = endByLimit(query, core, from, order);
     const reading = {
       columns: fold?.columns ?? this.columns,
@@ -115,7 +117,11 @@ class Rewriting {
     };
     for (const [at, item] of from.entries()) {
       const shape = items[at]?.shape;
-      if (shape) this.use(item, shape, placed.get(at) ?? [], from, reading);
+      if (shape)
+        this.use(item, shape, placed.get(at) ?? [], from, {
+          ...reading,
+          asText: [...(asText.get(at) ?? [])],
+        });
       else this.refuseUnknown(item, hidden);
     }
   }
@@ -132,7 +138,7 @@ class Rewriting {
 
   private whole(): TableReading {
     const { columns } = this;
-    const reading = { isAscending: false, isFirstOnly: false, isBounded: false, firstRows: null };
+    const reading = { isAscending: false, isFirstOnly: false, isBounded: false, firstRows: null, asText: [] };
     return { ...reading, columns, isFolded: false };
   }
 

@@ -15,7 +15,7 @@ const TYPES: Record<FileColumnType, ColumnType> = {
 };
 
 /** The suffix of a column with the nearest floating-point number of an amount, for order and arithmetic. */
-const REAL = '_real';
+export const REAL = '_real';
 
 /** The columns of an exported table. Behind each of `amounts`, its number. */
 export function sqlColumns(columns: readonly FileColumn[], amounts: readonly string[]): SqlColumn[] {

@@ -14,6 +14,7 @@ const ANSWER: SqlAnswer = {
   damage: null,
   plan: [],
   scan: null,
+  asText: null,
 };
 
 test('the operator alone can ask with SQL', async (t) => {

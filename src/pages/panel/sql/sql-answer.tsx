@@ -27,6 +27,7 @@ export function SqlAnswerView({ answer, seconds }: { answer: SqlAnswer; seconds:
         </button>
       </div>
       {answer.scan !== null && <p class="small soft">{sentence(answer.scan)}</p>}
+      {answer.asText !== null && <p class="small soft">{sentence(answer.asText)}</p>}
       <SqlChart answer={answer} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls, and the keyboard must reach it */}
       <section class="sql-rows" aria-label="Answer" tabIndex={0}>

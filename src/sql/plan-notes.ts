@@ -1,5 +1,6 @@
-/** What a query that reads whole tables says, in the words of every interface. */
+/** What a query says before it runs, in the words of every interface. */
 import type { TablePlan } from './session.ts';
+import { REAL } from './tables/rows.ts';
 
 /** Which export has the rows of a table. */
 const EXPORTS: Record<string, string> = {
@@ -25,4 +26,14 @@ export function scanNote(plan: readonly TablePlan[]): string | null {
   return `scans ${parts.join(', and ')}: ${reason}; for analyses of whole tables see ${names
     .map((name) => `"atlas-node export ${name}"`)
     .join(', ')}`;
+}
+
+/** What the author of a query is told where it takes amounts for numbers; null where it does not. */
+export function textNote(plan: readonly TablePlan[]): string | null {
+  const columns = [...new Set(plan.flatMap(({ asText }) => asText))];
+  if (columns.length === 0) return null;
+  return (
+    `orders or compares ${columns.join(' and ')} as text, where 9 comes after 10, and any text after any number: ` +
+    `write ${columns.map((column) => column + REAL).join(' and ')}`
+  );
 }
