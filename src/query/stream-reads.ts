@@ -20,10 +20,17 @@ import { prepareFirstTransferByAddress, prepareWalletIdByAddress } from './walle
 /** Finished pages read at a time. */
 const PAGES_PER_READ = 4;
 
+/** Some of a wallet's transfers, oldest first: all from where it was read below `next`. */
+interface HistoryPiece {
+  ids: number[];
+  next: number;
+}
+
 /**
- * Reads a wallet's next transfers: ids `from <= id < below` of a few pages, oldest first. An empty list marks the end.
+ * Reads a wallet's next transfers: ids `from <= id < below` of a few pages. At the end of the history, `next` is
+ * `below`; else there is at least one id.
  */
-export function prepareWalletHistory(db: Db): (wallet: number, from: number, below: number) => number[] {
+export function prepareWalletHistory(db: Db): (wallet: number, from: number, below: number) => HistoryPiece {
   const pagesFrom = db
     .prepare<[number, number, number, number], Buffer>(/* sql */ `
       SELECT entries FROM activity WHERE wallet = +? AND first_transfer >= coalesce(
@@ -34,25 +41,31 @@ export function prepareWalletHistory(db: Db): (wallet: number, from: number, bel
   const openPageOf = prepareOpenPage(WALLET_HISTORY, db);
   const cursor = new HistoryCursor();
 
-  const collect = (ids: number[], from: number, below: number): void => {
-    while (cursor.next() && cursor.transfer < below) if (cursor.transfer >= from) ids.push(cursor.transfer);
+  /** Returns whether all of the page is below the limit. */
+  const collect = (ids: number[], from: number, below: number): boolean => {
+    while (cursor.next()) {
+      if (cursor.transfer >= below) return false;
+      if (cursor.transfer >= from) ids.push(cursor.transfer);
+    }
+    return true;
   };
 
   return (wallet, from, below) => {
     const ids: number[] = [];
     const found = openPageOf(wallet);
-    if (found === undefined) return ids;
+    if (found === undefined) return { ids, next: below };
     const { recent, base } = found;
     const pages = pagesFrom.all(wallet, wallet, from, PAGES_PER_READ);
     for (const page of pages) {
       cursor.open(page, base);
-      collect(ids, from, below);
+      if (!collect(ids, from, below)) return { ids, next: below };
     }
-    // The open page follows the last finished one. A single finished page may lie entirely before `from`.
-    if (pages.length === PAGES_PER_READ) return ids;
+    // The open page follows the last finished one.
+    const last = ids.at(-1);
+    if (pages.length === PAGES_PER_READ && last !== undefined) return { ids, next: last + 1 };
     cursor.open(recent, base);
     collect(ids, from, below);
-    return ids;
+    return { ids, next: below };
   };
 }
 

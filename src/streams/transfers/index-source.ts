@@ -209,15 +209,16 @@ export class IndexSource implements EventSource {
   /** Reads some pages of the wallet's history, which leads to its transfers. Returns true at the transaction's end. */
   private readPiece(first: number, reading: NonNullable<CurrentTransaction['reading']>): boolean {
     const { history, transactionRows } = this.options.reads;
-    const { collector, next } = reading;
-    const ids = history(collector.wallet, next, Number.MAX_SAFE_INTEGER);
+    const { collector } = reading;
+    const { ids, next } = history(collector.wallet, reading.next, Number.MAX_SAFE_INTEGER);
     for (let at = 0, count = FIRST_ROWS; at < ids.length; at += count, count = ids.length) {
       for (const row of transactionRows(ids.slice(at, at + count))) {
         if (row.first !== first) return true;
         collector.add(row.id - first, row);
-        reading.next = row.id + 1;
+        reading.next = row.id + 1; // the next row may be unreadable
       }
     }
-    return ids.length === 0;
+    reading.next = next;
+    return next === Number.MAX_SAFE_INTEGER;
   }
 }

@@ -1,4 +1,5 @@
 /** Reads a subscriber's indexed transfers from an id on, in pieces. */
+import { Heap } from '../../lib/heap.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
 import { isSelectedByWallet } from './subscription-index.ts';
 import type { TransferSubscription } from './transfer-subscription.ts';
@@ -6,59 +7,62 @@ import type { TransferSubscription } from './transfer-subscription.ts';
 /** Transfers scanned by id at a time. */
 export const SCANNED_PER_STEP = 1_000;
 
-/** Reads a wallet's next transfers: some ids `from <= id < below`, ascending; empty at the end. */
-type ReadHistory = (wallet: number, from: number, below: number) => number[];
-
-/** Wallets read between two yields. */
-const WALLETS_PER_STEP = 50;
-
-interface WalletReading {
-  wallet: number;
-  /** Ids read but not yet yielded. */
-  ids: number[];
-  /** First id not yet read; `below` at the end. */
-  next: number;
-}
-
 /** Some ids in order: all those below `next` that were not in an earlier piece. */
 export interface IdPiece {
   ids: number[];
   next: number;
 }
 
+/** Transfers read at a time, in under 2 ms. */
+const IDS_PER_STEP = 100;
+
+/** Histories read between two yields. */
+const READS_PER_STEP = 50;
+
+interface WalletReading {
+  wallet: number;
+  /** The ids read; those before `at` are merged. */
+  ids: readonly number[];
+  at: number;
+  /** First id not yet read; `below` at the end. */
+  next: number;
+}
+
 /** Yields the merged ids in ascending pieces. An empty piece lets the caller pause. */
 export function* mergeHistories(
-  read: ReadHistory,
+  read: StreamReads['history'],
   wallets: readonly number[],
   from: number,
   below: number,
 ): Generator<IdPiece, void, void> {
-  const cursors = wallets.map((wallet): WalletReading => ({ wallet, ids: [], next: from }));
-  for (let completeBelow = from; completeBelow < below; ) {
-    let reads = 0;
-    for (const cursor of cursors) {
-      if (cursor.ids.length > 0 || cursor.next >= below) continue;
-      cursor.ids = read(cursor.wallet, cursor.next, below);
-      cursor.next = cursor.ids.length === 0 ? below : cursor.ids.at(-1)! + 1;
-      if (++reads % WALLETS_PER_STEP === 0) yield { ids: [], next: completeBelow };
-    }
-    // Below this id, the transfers of all wallets have been read.
-    completeBelow = cursors.reduce((least, { next }) => Math.min(least, next), below);
-    yield { ids: takeBelow(cursors, completeBelow), next: completeBelow };
+  const readings = new Heap<WalletReading>((a, b) => a.ids[a.at]! < b.ids[b.at]!);
+  let reads = 0;
+  const readOn = (wallet: number, first: number): void => {
+    if (first >= below) return;
+    const { ids, next } = read(wallet, first, below);
+    if (ids.length > 0) readings.push({ wallet, ids, at: 0, next });
+    reads++;
+  };
+  for (const wallet of wallets) {
+    readOn(wallet, from);
+    if (reads % READS_PER_STEP === 0) yield { ids: [], next: from };
   }
-}
-
-function takeBelow(cursors: readonly WalletReading[], limit: number): number[] {
-  const taken = new Set<number>();
-  for (const cursor of cursors) {
-    const end = cursor.ids.findIndex((id) => id >= limit);
-    for (const id of end < 0 ? cursor.ids.splice(0) : cursor.ids.splice(0, end)) taken.add(id);
+  reads = 0;
+  let merged: number[] = [];
+  let next = from;
+  for (let reading = readings.pop(); reading !== undefined; reading = readings.pop()) {
+    const id = reading.ids[reading.at++]!;
+    if (id >= next) merged.push(id); // else another wallet of the transfer came first
+    next = id + 1;
+    if (reading.at < reading.ids.length) readings.push(reading);
+    else readOn(reading.wallet, reading.next);
+    if (merged.length < IDS_PER_STEP && reads < READS_PER_STEP) continue;
+    yield { ids: merged, next };
+    merged = [];
+    reads = 0;
   }
-  return [...taken].sort((a, b) => a - b);
+  yield { ids: merged, next: below };
 }
-
-/** Transfers read at a time, in under 2 ms. */
-const IDS_PER_STEP = 100;
 
 /**
  * Yields the ids `from <= id < below` of the transfers that the subscriber may want, in order. An empty piece lets the
