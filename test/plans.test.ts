@@ -109,6 +109,7 @@ test('lists come in the order of their index: only holders, search results and i
     'holding_peaks',
     'holdings',
     'json_each',
+    'json_each', // transactions of a list of transfers, each once
     'token_metadata',
     'token_metadata',
   ]);

@@ -107,7 +107,7 @@ function prepareTradesInToken(
 ): (token: number, wallets: ReadonlySet<number>, ids: TradeIds, budget: WorkBudget) => TradeReading {
   const transactionsIn = prepareTokenTransactions(db, { transfers: most });
   return (token, wallets, ids, budget) => {
-    const whole = { from: 1, below: Number.MAX_SAFE_INTEGER, isWanted: () => true };
+    const whole = { from: 1, below: Number.MAX_SAFE_INTEGER, others: null };
     const reading = transactionsIn(token, whole, budget);
     const trades: FoundTrade[] = [];
     for (let next = reading.next(); ; next = reading.next()) {

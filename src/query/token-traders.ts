@@ -200,9 +200,8 @@ export function prepareTradersIn(
     const owner = token === NATIVE ? quote : token;
     if (owner === NATIVE || token === quote) return ended(null);
     const other = token === NATIVE ? token : quote;
-    const isOther = (moved: number) =>
-      moved === other || (other === NATIVE && ids.nativeEquivalents.has(moved));
-    const reading = transactionsIn(owner, { ...range, isWanted: isOther }, budget);
+    const others = new Set(other === NATIVE ? [NATIVE, ...ids.nativeEquivalents] : [other]);
+    const reading = transactionsIn(owner, { ...range, others }, budget);
     for (let next = reading.next(); ; next = reading.next()) {
       if (next.done) return ended(next.value);
       const { first, transfers } = next.value;

@@ -2,7 +2,7 @@
 import type { Db } from '../store/open-database.ts';
 import {
   prepareTradingTransactions,
-  prepareTransactionStarts,
+  prepareTransactionRanges,
   type TradingTransaction,
 } from '../store/read/transaction-parts.ts';
 import type { IdRange } from './blocks.ts';
@@ -34,8 +34,8 @@ interface Bounds {
 const BOUNDS: Bounds = { transfers: MAX_HISTORY_ROWS, stretches: MOST_STRETCHES };
 
 interface TransactionFilter extends IdRange {
-  /** Only transactions that also move such a token, or the native coin. */
-  isWanted(token: number): boolean;
+  /** Only transactions that also move one of these tokens, or the native coin (NATIVE). Null for all. */
+  others: ReadonlySet<number> | null;
 }
 
 /** Where a reading ended at its bounds: the first transfer of its oldest transaction; null at the end of the range. */
@@ -52,9 +52,9 @@ export function prepareTokenTransactions(
 ) => Generator<TradingTransaction, ReadFrom, void> {
   const { transfers: most, stretches } = { ...BOUNDS, ...bounds };
   const historyIds = prepareTokenHistoryIds(db);
-  const startsOf = prepareTransactionStarts(db);
-  const transactionsAt = prepareTradingTransactions(db);
-  return function* (token, { from, below, isWanted }, budget) {
+  const rangesOf = prepareTransactionRanges(db);
+  const tradingAmong = prepareTradingTransactions(db);
+  return function* (token, { from, below, others }, budget) {
     const reach = new Reach(stretches);
     let left = most;
     let rowsLeft = most;
@@ -66,16 +66,21 @@ export function prepareTokenTransactions(
       if (ids.length === 0) return null;
       end = ids.at(-1)!;
       left -= ids.length;
-      const starts = startsOf(ids);
-      const oldest = starts.at(-1)!.first;
-      const unread = starts.filter(({ first, isAlone }) => !isAlone && first < (last ?? below));
-      const firsts = [...new Set(unread.map(({ first }) => first))];
-      const read = transactionsAt(firsts, rowsLeft, isWanted);
-      budget.spend(START_UNITS * ids.length + ROW_UNITS * read.rows);
-      yield* read.transactions;
-      if (read.isCut) return read.last ?? last ?? oldest;
-      rowsLeft -= read.rows;
-      last = oldest;
+      // The file is read forwards, as the system reads ahead.
+      const ranges = rangesOf(ids.toReversed(), others).filter(({ first }) => first < (last ?? below));
+      let start = ranges.length;
+      let rows = 0;
+      for (; start > 0; start--) {
+        const { first, below } = ranges[start - 1]!;
+        if (rows + below - first > rowsLeft) break;
+        rows += below - first;
+      }
+      budget.spend(START_UNITS * ids.length + ROW_UNITS * rows);
+      rowsLeft -= rows;
+      const wanted = ranges.slice(start).filter(({ isWanted }) => isWanted);
+      yield* tradingAmong(wanted).reverse();
+      if (start > 0) return ranges[start]?.first ?? last ?? ranges[start - 1]!.first;
+      last = Math.min(ranges[0]?.first ?? end, end);
     }
     const hasMore =
       last !== null && historyIds(token, { from, below: last, limit: 1 }, budget).ids.length > 0;

@@ -8,21 +8,45 @@ import { mayTrade } from '../trades/may-trade.ts';
 import { idList } from './id-list.ts';
 import { unpackTransfer } from './transfers.ts';
 
-/** Where the transaction of a transfer begins, and whether it has no other transfer. */
-export interface TransactionStart {
+/** A transaction of several transfers, as the range of their ids, `first <= id < below`. */
+export interface TransactionRange {
   first: number;
-  isAlone: boolean;
+  below: number;
+  /** Whether it moves one of the tokens that were asked for. */
+  isWanted: boolean;
 }
 
-/** The transactions of a list of transfers, in its order. */
-export function prepareTransactionStarts(db: Db): (ids: readonly number[]) => TransactionStart[] {
+/**
+ * The transactions of a list of ascending transfers that have others too, each once, in its order, and whether they
+ * move one of `others`, tokens or NATIVE. Null for any. Most transactions are told apart here, without a row of theirs.
+ */
+export function prepareTransactionRanges(
+  db: Db,
+): (ids: readonly number[], others: ReadonlySet<number> | null) => TransactionRange[] {
   const statement = db
-    .prepare<[string], [first: number, isAlone: 0 | 1]>(/* sql */ `
-      SELECT iif(typeof(t.tx) = 'blob', t.id, t.id - t.tx), typeof(t.tx) = 'blob'
-        AND EXISTS (SELECT 1 FROM transfers n WHERE n.id = t.id + 1 AND typeof(n.tx) = 'blob')
-      FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value`)
+    .prepare<
+      [string | null, string | null, string],
+      [first: number, below: number, isWanted: 0 | 1]
+    >(/* sql */ `
+      SELECT first, below, ? IS NULL OR EXISTS (
+          SELECT 1 FROM transfers o WHERE o.id >= first AND o.id < below
+            AND iif(o.token_kind < 0, -o.token_kind, o.token_kind >> 3) IN (SELECT list.value FROM json_each(?) list))
+      FROM (
+        SELECT first, ifnull((
+            SELECT n.id FROM transfers n WHERE n.id > first AND typeof(n.tx) = 'blob' ORDER BY n.id LIMIT 1
+          ), (SELECT max(id) + 1 FROM transfers)) AS below
+        FROM (
+          SELECT DISTINCT iif(typeof(t.tx) = 'blob', t.id, t.id - t.tx) AS first
+          FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value)
+        LIMIT -1) -- else the query is flattened, and reads "below" each time that it names it
+      WHERE below > first + 1`)
     .raw();
-  return (ids) => statement.all(idList(ids)).map(([first, isAlone]) => ({ first, isAlone: isAlone === 1 }));
+  return (ids, others) => {
+    const wanted = others && idList([...others]);
+    return statement
+      .all(wanted, wanted, idList(ids))
+      .map(([first, below, isWanted]) => ({ first, below, isWanted: isWanted === 1 }));
+  };
 }
 
 /** A transaction that may hold trades, with all its transfers. */
@@ -34,54 +58,36 @@ export interface TradingTransaction {
 
 type PartRow = [id: number, isFirst: 0 | 1, from: number, to: number, tokenKind: number, value: string];
 
-interface PartsReading {
-  /** Transfers read. */
-  rows: number;
-  /** The last transaction that was read to its end; null for none. */
-  last: number | null;
-  /** Whether the limit came before the end. */
-  isCut: boolean;
-  transactions: TradingTransaction[];
-}
-
-/**
- * Reads the transactions whose first transfers are `firsts`, in that order, as many as have `limit` transfers. Keeps
- * those that move two assets, of which one passes `isWanted`, a wallet giving and getting; amounts are decoded of these
- * alone.
- */
+/** Reads transactions in the order of the list. Keeps those that move two assets, a wallet giving and getting. */
 export function prepareTradingTransactions(
   db: Db,
-): (firsts: readonly number[], limit: number, isWanted: (token: number) => boolean) => PartsReading {
+): (transactions: readonly TransactionRange[]) => TradingTransaction[] {
   const statement = db
-    .prepare<[string, number], PartRow>(/* sql */ `
-      SELECT t.id, typeof(t.tx) = 'blob', t.sender, t.receiver, t.token_kind, hex(t.value) FROM (
-          SELECT list.value AS first, ifnull((
-              SELECT n.id FROM transfers n WHERE n.id > list.value AND typeof(n.tx) = 'blob' ORDER BY n.id LIMIT 1
-            ), ${Number.MAX_SAFE_INTEGER}) AS below
-          FROM json_each(?) list)
-        CROSS JOIN transfers t ON t.id >= first AND t.id < below
-      LIMIT +?`)
+    .prepare<[string], PartRow>(/* sql */ `
+      SELECT t.id, typeof(t.tx) = 'blob', t.sender, t.receiver, t.token_kind, hex(t.value)
+      FROM json_each(?) list CROSS JOIN transfers t ON t.id >= +list.key AND t.id < list.value`)
     .raw();
-  return (firsts, limit, isWanted) => {
-    const rows = statement.all(idList(firsts), limit + 1);
+  return (transactions) => {
+    const rows = statement.all(rangeList(transactions));
     const columns = {
       from: rows.map(([, , from]) => from),
       to: rows.map(([, , , to]) => to),
       token: rows.map(([, , , , tokenKind]) => tokenOf(tokenKind)),
     };
-    const isCut = rows.length > limit;
-    const transactions: TradingTransaction[] = [];
-    let last: number | null = null;
+    const found: TradingTransaction[] = [];
     for (let start = 0, end = 0; start < rows.length; start = end) {
       end = start + 1;
       while (end < rows.length && rows[end]![1] === 0) end++;
-      if (isCut && end === rows.length) break;
-      last = rows[start]![0];
-      if (!columns.token.slice(start, end).some(isWanted) || !mayTrade(columns, start, end)) continue;
-      transactions.push({ first: last, transfers: rows.slice(start, end).map(partOf) });
+      if (mayTrade(columns, start, end))
+        found.push({ first: rows[start]![0], transfers: rows.slice(start, end).map(partOf) });
     }
-    return { rows: rows.length, last, isCut, transactions };
+    return found;
   };
+}
+
+/** As the one parameter of a statement that reads them in order with `json_each(?)`, as keys and values. */
+function rangeList(ranges: readonly TransactionRange[]): string {
+  return `{${ranges.map(({ first, below }) => `"${first}":${below}`).join()}}`;
 }
 
 function partOf([id, , from, to, tokenKind, value]: PartRow): PartTransfer {
