@@ -38,6 +38,8 @@ interface WalletRow {
   funder: number | null;
   funderAddress: string | null;
   funded: number | null;
+  /** transfers.id. */
+  funding: number | null;
   fundingBlock: number | null;
 }
 
@@ -52,7 +54,7 @@ export function prepareFirstHolders(
   const acquisitions = prepareAcquisitions(db);
   const walletsOf = db.prepare<[string, number], WalletRow>(/* sql */ `
     SELECT lower(hex(w.address)) AS address, h.balance, w.funder, lower(hex(f.address)) AS funderAddress,
-      f.funded, iif(w.funding IS NULL, NULL, ${blockNumberSql('w.funding')}) AS fundingBlock
+      f.funded, w.funding, iif(w.funding IS NULL, NULL, ${blockNumberSql('w.funding')}) AS fundingBlock
     FROM json_each(?) list CROSS JOIN wallets w ON w.id = list.value
       CROSS JOIN holdings h ON h.token = +? AND h.wallet = w.id LEFT JOIN wallets f ON f.id = w.funder`);
   return (token, limit, ids, budget) => {
@@ -63,17 +65,21 @@ export function prepareFirstHolders(
     if (wallets.length < buyers.length)
       throw new DamageError(`a first holder of token ${token} has no holding`);
     const firsts = receipts.map(({ id, eventIndex }) => id - eventIndex);
+    const firstOf = (id: number) => transfers.byId([id]).map(({ eventIndex }) => id - eventIndex)[0];
     const found = acquisitions(
       token,
       buyers.map(({ wallet }, i) => ({ wallet, first: firsts[i]! })),
       ids,
       budget,
     );
-    return buyers.map(({ wallet }, i): FirstHolder => {
+    return buyers.map(({ wallet, transfer }, i): FirstHolder => {
       const { number: block, timestamp } = blocks[i]!;
-      const { address, balance, funder, funderAddress, funded, fundingBlock } = wallets[i]!;
+      const { address, balance, funder, funderAddress, funded, funding, fundingBlock } = wallets[i]!;
       const { acquisition, paidIds, isWhole } = found[i]!;
-      const age = fundingBlock === null ? null : block - fundingBlock;
+      const isFunded =
+        funding !== null &&
+        fundingBlock !== null &&
+        (funding < transfer || (fundingBlock === block && firstOf(funding) === firsts[i]));
       const uncertain = !isWhole || isGap(block);
       return {
         ...acquisition,
@@ -89,7 +95,7 @@ export function prepareFirstHolders(
         funder,
         funderAddress: funder === null ? null : funderAddress,
         isHub: (funded ?? 0) > HUB_ABOVE,
-        fundingAge: age === null || age < 0 ? null : age,
+        fundingAge: isFunded ? block - fundingBlock : null,
         uncertain,
       };
     });

@@ -84,3 +84,26 @@ test('who gave some of the token too is no payer, also if it gave the coin for t
     ['usd pool', 'received', null, '54', null, true],
   ]);
 });
+
+test('funds that came after the token, in a later transaction of its block, have no age', async (t) => {
+  const index = createIndex(t);
+  index.append([
+    {
+      creation: [token('zero', 'maker', 10n)],
+      gift: [token('maker', 'early', 1n)],
+      late: [coin('rich', 'early', 5n)],
+      both: [token('maker', 'same', 1n), coin('rich', 'same', 5n)],
+    },
+  ]);
+  const { buyers, summary } = await askApi(t, index.path)('token_launch', { token: address('meme') });
+  assert.ok(Array.isArray(buyers));
+  assert.deepEqual(
+    buyers.map(({ address, funder, fundingAgeBlocks }) => [address, funder, fundingAgeBlocks]),
+    [
+      [address('maker'), null, null],
+      [address('early'), address('rich'), null],
+      [address('same'), address('rich'), 0],
+    ],
+  );
+  assert.equal(Object(summary).fresh, 1);
+});

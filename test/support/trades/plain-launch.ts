@@ -49,7 +49,7 @@ export interface PlainLaunch {
 export class PlainLaunches {
   private readonly transactions: IndexedTransfer[][] = [];
   private readonly places = new Map<IndexedTransfer, number>();
-  private readonly fundings = new Map<string, { from: string; block: number }>();
+  private readonly fundings = new Map<string, { from: string; block: number; place: number }>();
   private readonly funded = new Map<string, number>();
   private readonly transfers: readonly IndexedTransfer[];
   private readonly lists: PlainLists;
@@ -66,9 +66,11 @@ export class PlainLaunches {
       this.places.set(transfer, this.transactions.length - 1);
     }
     for (const kind of ['native_direct', 'native_internal'])
-      for (const { from, to, kind: own, block, amount } of transfers)
+      for (const transfer of transfers) {
+        const { from, to, kind: own, block, amount } = transfer;
         if (own === kind && from !== to && from !== ZERO && amount > 0n && !this.fundings.has(to))
-          this.fundings.set(to, { from, block });
+          this.fundings.set(to, { from, block, place: this.places.get(transfer) ?? -1 });
+      }
     for (const { from } of this.fundings.values()) this.funded.set(from, (this.funded.get(from) ?? 0) + 1);
   }
 
@@ -83,7 +85,7 @@ export class PlainLaunches {
       const place = this.places.get(receipt) ?? -1;
       const funding = this.fundings.get(address);
       const balance = changeOf(moves, address);
-      const age = funding === undefined ? null : receipt.block - funding.block;
+      const isFunded = funding !== undefined && funding.place <= place;
       return {
         address,
         block: receipt.block,
@@ -93,7 +95,7 @@ export class PlainLaunches {
         balance,
         ...this.sales(address, token),
         funder: funding?.from ?? null,
-        age: age === null || age < 0 ? null : age,
+        age: isFunded ? receipt.block - funding.block : null,
         counted: false,
         groups: [],
       };
