@@ -51,6 +51,19 @@ export function highest(db: Db, table: string, column = 'id'): number {
   return db.prepare<[], number>(`SELECT ifnull(max(${column}), 0) FROM ${table}`).pluck().get() ?? 0;
 }
 
+/** Prepares what a connection reads again and again once, at its first use. */
+export function oncePerConnection<T>(prepare: (db: Db) => T): (db: Db) => T {
+  const prepared = new WeakMap<Db, { readers: T }>();
+  return (db) => {
+    let found = prepared.get(db);
+    if (found === undefined) {
+      found = { readers: prepare(db) };
+      prepared.set(db, found);
+    }
+    return found.readers;
+  };
+}
+
 /** Sets the longest wait for another connection's lock, milliseconds. */
 export function setBusyTimeout(db: Db, ms: number = BUSY_TIMEOUT_MS): void {
   db.pragma(`busy_timeout = ${ms}`);

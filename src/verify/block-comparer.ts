@@ -11,8 +11,8 @@ import { hasTokenNumber, movesOne, TRANSFER_KIND_NAMES, TransferKind } from '../
 import type { RpcClient } from '../node/client.ts';
 import { type BlockHeader, fetchHeader } from '../node/methods.ts';
 import { gapsBetween, readGaps } from '../store/block-gaps.ts';
-import { type BlockEnd, chainOf, EMPTY_INDEX, hashAt, readLastBlock, type Tip } from '../store/chain.ts';
-import { type Db, inReadTransaction } from '../store/open-database.ts';
+import { type BlockEnd, chainOf, EMPTY_INDEX, hashAt, prepareLastBlock, type Tip } from '../store/chain.ts';
+import { type Db, inReadTransaction, oncePerConnection } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import { partiesDifference } from './parties-difference.ts';
 
@@ -29,6 +29,29 @@ interface IndexedTransfer {
   token_number: Buffer | null;
   log_index: number | null;
 }
+
+/** A comparison of the whole chain reads each block so. */
+const readersOf = oncePerConnection((db) => ({
+  lastBlock: prepareLastBlock(db),
+  timestamp: db.prepare<[number], number>('SELECT timestamp FROM blocks WHERE number = ?').pluck(),
+  transactions: db
+    .prepare<[number, number], number>(
+      "SELECT count(*) FROM transfers WHERE id > ? AND id <= ? AND typeof(tx) = 'blob'",
+    )
+    .pluck(),
+  /** The first transfer of a wallet, or of the token that is its contract. */
+  firstAppearance: db
+    .prepare<[number], number | null>(/* sql */ `
+      SELECT min(ifnull(w.first_transfer, t.first_transfer), ifnull(t.first_transfer, w.first_transfer))
+      FROM wallets w LEFT JOIN tokens t ON t.wallet = w.id WHERE w.id = ?`)
+    .pluck(),
+  transfers: db.prepare<[number, number], IndexedTransfer>(/* sql */ `
+    SELECT t.id, t.tx, t.kind, s.address AS sender, r.address AS receiver, t.token AS token_id,
+      c.address AS token, t.amount, t.token_number, t.log_index
+    FROM transfers t LEFT JOIN wallets s ON s.id = t.sender LEFT JOIN wallets r ON r.id = t.receiver
+      LEFT JOIN tokens k ON k.id = t.token LEFT JOIN wallets c ON c.id = k.wallet
+    WHERE t.id BETWEEN ? AND ? ORDER BY t.id`),
+}));
 
 /**
  * Describes the first difference of an indexed block to the node's; null when there is none. Rejects like `loadBlocks`.
@@ -61,9 +84,10 @@ export function blockDifference(
   return inReadTransaction(db, () => {
     const other = hashDifference(db, number, batchHash(batch, i));
     if (other !== null) return { text: other, isOtherBlock: true };
-    const tip = readLastBlock(db, number);
+    const { lastBlock } = readersOf(db);
+    const tip = lastBlock(number);
     if (tip?.number !== number) return null;
-    const before = readLastBlock(db, number - 1) ?? EMPTY_INDEX;
+    const before = lastBlock(number - 1) ?? EMPTY_INDEX;
     const gaps = batch.gaps.filter(({ first, last }) => first <= number && number <= last);
     if (!fillsGaps) gaps.push(...gapsBetween(db, { first: number, last: number }));
     const isCompared = comparedIn(gaps);
@@ -138,9 +162,10 @@ export async function headerDifference(
     if (node === null && !retries.absent) return 'absent';
     const difference = node === null ? absence(db, number) : chainDifference(db, node, start);
     if (difference === null || attempt === MAX_TRIES) return difference;
-    const before = readLastBlock(db)?.hash;
+    const { lastBlock } = readersOf(db);
+    const before = lastBlock()?.hash;
     await pause(RETRY_MS, signal);
-    if (readLastBlock(db)?.hash === before || retries.left === 0) attempt++;
+    if (lastBlock()?.hash === before || retries.left === 0) attempt++;
     else retries.left--;
   }
 }
@@ -181,10 +206,7 @@ export function batchParent({ parent }: BlockBatch, i: number): Hex {
 
 function timeDifference(db: Db, batch: BlockBatch, i: number): string | null {
   const number = batch.number[i]!;
-  const timestamp = db
-    .prepare<[number], number>('SELECT timestamp FROM blocks WHERE number = ?')
-    .pluck()
-    .get(number);
+  const timestamp = readersOf(db).timestamp.get(number);
   if (timestamp === batch.timestamp[i]) return null;
   return `block ${number} has the time ${timestamp} in the index and ${batch.timestamp[i]} on the node`;
 }
@@ -192,12 +214,7 @@ function timeDifference(db: Db, batch: BlockBatch, i: number): string | null {
 /** The number of transactions that a block adds to the running total. */
 function transactionsDifference(db: Db, before: BlockEnd, tip: Tip): string | null {
   const counted = tip.transactions - before.transactions;
-  const stored = db
-    .prepare<[number, number], number>(
-      "SELECT count(*) FROM transfers WHERE id > ? AND id <= ? AND typeof(tx) = 'blob'",
-    )
-    .pluck()
-    .get(before.lastTransfer, tip.lastTransfer);
+  const stored = readersOf(db).transactions.get(before.lastTransfer, tip.lastTransfer);
   return counted === stored
     ? null
     : `block ${tip.number} counts ${counted} transactions, but ${stored} have transfers`;
@@ -208,11 +225,7 @@ function transactionsDifference(db: Db, before: BlockEnd, tip: Tip): string | nu
  * appearance: the last wallet appears up to the block, and the next one does not.
  */
 function lastWalletDifference(db: Db, { number, lastTransfer, lastWallet }: Tip): string | null {
-  const firstAppearance = db
-    .prepare<[number], number | null>(/* sql */ `
-      SELECT min(ifnull(w.first_transfer, t.first_transfer), ifnull(t.first_transfer, w.first_transfer))
-      FROM wallets w LEFT JOIN tokens t ON t.wallet = w.id WHERE w.id = ?`)
-    .pluck();
+  const { firstAppearance } = readersOf(db);
   const appeared = (wallet: number) =>
     (firstAppearance.get(wallet) ?? Number.POSITIVE_INFINITY) <= lastTransfer;
   const ends = `block ${number} ends with wallet ${lastWallet} in the index, but`;
@@ -238,18 +251,10 @@ function transfersDifference(
 
 /** One line per transfer, with all its fields. */
 function readRows(db: Db, from: number, to: number): string[] {
-  const rows = db
-    .prepare<[number, number], IndexedTransfer>(/* sql */ `
-      SELECT t.id, t.tx, t.kind, s.address AS sender, r.address AS receiver, t.token AS token_id,
-        c.address AS token, t.amount, t.token_number, t.log_index
-      FROM transfers t LEFT JOIN wallets s ON s.id = t.sender LEFT JOIN wallets r ON r.id = t.receiver
-        LEFT JOIN tokens k ON k.id = t.token LEFT JOIN wallets c ON c.id = k.wallet
-      WHERE t.id BETWEEN ? AND ? ORDER BY t.id`)
-    .iterate(from, to);
   const lines: string[] = [];
   let transaction: { id: number; hash: Buffer } | null = null;
   let expected = from;
-  for (const row of rows) {
+  for (const row of readersOf(db).transfers.iterate(from, to)) {
     if (row.id !== expected++) lines.push(`missing (id ${row.id - 1})`);
     if (Buffer.isBuffer(row.tx)) transaction = { id: row.id, hash: row.tx };
     const fits = transaction !== null && (Buffer.isBuffer(row.tx) || row.id - row.tx === transaction.id);

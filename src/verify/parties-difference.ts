@@ -2,10 +2,15 @@
 import { bytesToDigits } from '../lib/hex.ts';
 import { type BlockBatch, namesParties, packedHash } from '../model/block-batch.ts';
 import type { BlockEnd, Tip } from '../store/chain.ts';
-import type { Db } from '../store/open-database.ts';
+import { type Db, oncePerConnection } from '../store/open-database.ts';
 import { AddressBook } from '../store/read/address-book.ts';
 import { addressesOfPair, prepareBlockParties, walletsOfPair } from '../store/read/transaction-parties.ts';
 import { prepareTransfers, type StoredTransfer } from '../store/read/transfers.ts';
+
+const readersOf = oncePerConnection((db) => ({
+  parties: prepareBlockParties(db),
+  transfers: prepareTransfers(db),
+}));
 
 /** Addresses kept of one block. */
 const KEPT = { wallets: 1 << 12, tokens: 1 << 10 };
@@ -21,10 +26,11 @@ export function partiesDifference(
   before: BlockEnd,
   tip: Tip,
 ): string | null {
-  const stored = prepareBlockParties(db)(tip.number);
+  const { parties, transfers } = readersOf(db);
+  const stored = parties(tip.number);
   if (stored === null) return null;
   const named = namedParties(batch, i);
-  const rows = prepareTransfers(db).range(before.lastTransfer + 1, tip.lastTransfer + 1);
+  const rows = transfers.range(before.lastTransfer + 1, tip.lastTransfer + 1);
   const firsts = rows.filter(({ eventIndex }) => eventIndex === 0);
   const pairs = firsts.map(({ id }) => stored.of(id));
   const book = new AddressBook(db, KEPT);
