@@ -1,6 +1,7 @@
 /** A running daemon delivers the final events of an index, which a repair then finds to be others. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { StreamClient } from '../streams/client.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
 import { PROGRAM, run } from '../support/daemon/command.ts';
@@ -55,6 +56,7 @@ test('a receiver gets the withdrawal of each event that a repair removed, and th
   const dataDir = tempDir(cleanup);
 
   const first = await startUntilClosed(dataDir, proxy.url);
+  cleanup.after(first.close); // if the test ends before it does
   const filter = { events: EVENTS };
   const created = await fetch(`${first.url}/admin/api/hooks`, {
     method: 'POST',
@@ -92,9 +94,11 @@ test('a receiver gets the withdrawal of each event that a repair removed, and th
     `${blockHash} ${txHash} ${eventIndex} ${event} ${direction}`;
   const now = results.filter((event) => event.progress === undefined);
   const wanted = now.map(contentOf).sort();
-  const isRepaired = () =>
-    JSON.stringify(keptEvents(receiver.events).map(contentOf).sort()) === JSON.stringify(wanted);
-  await waitFor(isRepaired, { what: 'the repaired events' });
+  const isRepaired = () => {
+    const kept = keptEvents(receiver.events);
+    return kept.length === wanted.length && isDeepStrictEqual(kept.map(contentOf).sort(), wanted);
+  };
+  await waitFor(isRepaired, { what: 'the repaired events', everyMs: 100 });
 
   const withdrawn = receiver.events.slice(before.length).filter(({ withdraws }) => withdraws !== undefined);
   const final = withdrawn.filter(({ blockNumber }) => blockNumber <= HEAD - 8);
