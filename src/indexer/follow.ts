@@ -99,12 +99,13 @@ async function nextEvent(options: SyncOptions): Promise<SyncEvent | null> {
   if (head.number >= next) {
     const batches = await pipeline.take(next, head.number);
     const links = tip === null || firstParentHash(batches[0]) === tip.hash;
-    if (links && areLinked(batches)) {
+    const broken = brokenAt(batches);
+    if (links && broken === null) {
       if (followsFinal(options.headTag)) requireHead(batches, head);
       return { kind: 'blocks', batches };
     }
     pipeline.reset();
-    if (tip === null || links) return null;
+    if (tip === null || links) throw notAChild(broken ?? next);
     return findReorg(guard, tip.number, head.number, true);
   }
   if (tip === null || local.hashAt(head.number) === head.hash) return null;
@@ -137,11 +138,7 @@ async function findReorg(
 ): Promise<SyncEvent | null> {
   const found = await guard.findReorg(from, nodeHead);
   if (typeof found === 'object') return { kind: 'reorg', ...found };
-  if (found === 'agrees' && isBroken)
-    throw new UpstreamError(
-      'inconsistent',
-      `the node's block ${from + 1} is not a child of its block ${from}`,
-    );
+  if (found === 'agrees' && isBroken) throw notAChild(from + 1);
   return null;
 }
 
@@ -149,10 +146,21 @@ function firstParentHash(batch: BlockBatch | undefined): Hex | null {
   return batch === undefined ? null : bytesToHex(batch.parent.subarray(0, 32));
 }
 
-/** Whether each batch continues the previous one. Ranges load separately, so the chain may change in between. */
-function areLinked(batches: readonly BlockBatch[]): boolean {
-  return batches.every((batch, i) => {
+/**
+ * The number of the first block that does not continue the batch before its own, null if there is none. Ranges load
+ * separately, so the chain may change in between.
+ */
+function brokenAt(batches: readonly BlockBatch[]): number | null {
+  const broken = batches.find((batch, i) => {
     const before = batches[i - 1];
-    return before === undefined || firstParentHash(batch) === bytesToHex(before.hash.subarray(-32));
+    return before !== undefined && firstParentHash(batch) !== bytesToHex(before.hash.subarray(-32));
   });
+  return broken?.number[0] ?? null;
+}
+
+function notAChild(number: number): UpstreamError {
+  return new UpstreamError(
+    'inconsistent',
+    `the node's block ${number} is not a child of its block ${number - 1}`,
+  );
 }
