@@ -7,7 +7,7 @@ import { UpstreamError } from '../lib/errors.ts';
 import { isSameHex } from '../lib/hex.ts';
 import { isObject, previewValue } from '../lib/text.ts';
 import { exceedsLogs, hasBloomBits } from './bloom.ts';
-import type { Log } from './logs.ts';
+import { type Log, UNNUMBERED } from './logs.ts';
 import { type JsonObject, readArray } from './read-json.ts';
 import type { BlockCheck } from './tolerance.ts';
 
@@ -76,19 +76,24 @@ export class BlockChecks {
     this.off = new Set(off);
   }
 
-  /** Follows the logs of the next receipt that has some; `at` is its position in the answer. */
+  /**
+   * Follows the logs of the next receipt that has some; `at` is its position in the answer. Numbers those that the node
+   * did not number: their place in the block is their number.
+   */
   follow(logs: readonly Log[], at: number, txHash: string): void {
     const { length } = logs;
     this.last = logs;
     this.lastAt = at;
-    if (this.count === 0) this.first = logs[0]!.index;
-    this.count += length;
     let { next } = this;
     for (let i = 0; i < length; i++) {
-      const { index } = logs[i]!;
+      const log = logs[i]!;
+      if (log.index === UNNUMBERED) log.index = next;
+      const { index } = log;
+      if (this.count === 0 && i === 0) this.first = index;
       if (index !== next) this.onJump(logs, i, next, txHash);
       next = index + 1;
     }
+    this.count += length;
     this.next = next;
     this.isAfterFailure = false;
   }

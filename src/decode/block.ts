@@ -87,11 +87,12 @@ function decodeParts(
   const traces = parts.traces === null ? null : readTraces(parts.traces, txHashes, hash, receipts.extraHash);
   const decodeAt = (i: number, isRepeat = false): void => {
     const trace = traces === null ? null : traces.at(i);
+    const receipt = receipts.of(i);
     decodeTransaction(decoding, {
       hash: txHashes[i]!,
       at: receipts.positionOf(i),
       tx: transactions[i]!,
-      receipt: receipts.of(i),
+      receipt,
       trace,
       isRepeat,
     });
@@ -144,7 +145,7 @@ function decodeTransaction(decoding: Decoding, parts: TransactionParts): void {
   const hasSucceeded = succeeded(receipt, trace);
   if (!hasSucceeded && logs.length === 0) checks.skipFailed();
   if (!hasSucceeded && mint === null) return;
-  const to = receiverOf(tx['to'], receipt);
+  const to = receiverOf(tx['to'], receipt, trace?.root);
   const from = addressText(tx['from'], 'transaction from');
   if (!isRepeat || !out.isTxStored)
     out.beginTransaction(hash, from === '' ? NO_ADDRESS : from, to === '' ? NO_ADDRESS : to);

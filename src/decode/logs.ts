@@ -47,17 +47,26 @@ export function readLogs(receipt: Record<string, unknown>): Log[] {
       emitter: readHex(log['address'], 40, 'log address'),
       topics: readTopics(log['topics']),
       data: readData(log['data'], 'log data'),
-      index: readQuantity(log['logIndex'], 'logIndex', 2 ** 31 - 1),
+      index: readIndex(log['logIndex']),
     };
   });
 }
 
+/** The index of a log whose node leaves its number out or sends null; BlockChecks gives it the next one. */
+export const UNNUMBERED = -1;
+
+function readIndex(value: unknown): number {
+  return value === undefined || value === null ? UNNUMBERED : readQuantity(value, 'logIndex', 2 ** 31 - 1);
+}
+
 /**
- * Topics in lower case. A node that sends upper-case digits sends them everywhere, and the first topic of a transfer
+ * Topics in lower case, without the nulls that databases of four columns put after them. A node that sends upper-case digits sends them everywhere, and the first topic of a transfer
  * has letters, so it tells: converting all topics of every log takes 3 % of the time to decode a block.
  */
 function readTopics(value: unknown): string[] {
-  const topics = readArray(value, 'log topics').map((topic) => readData(topic, 'log topic'));
+  const items = readArray(value, 'log topics');
+  while (items.at(-1) === null) items.pop();
+  const topics = items.map((topic) => readData(topic, 'log topic'));
   const [first] = topics;
   const isLower = first === undefined || first === first.toLowerCase();
   return isLower ? topics : topics.map((topic) => topic.toLowerCase());

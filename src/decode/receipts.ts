@@ -1,4 +1,5 @@
 /** The receipts of a block, each checked against its transaction. */
+import { isDeepStrictEqual } from 'node:util';
 import { UpstreamError } from '../lib/errors.ts';
 import { isSameHex, spelledNumber } from '../lib/hex.ts';
 import { previewValue } from '../lib/text.ts';
@@ -12,37 +13,40 @@ import {
   readObject,
   readOptionalAddress,
 } from './read-json.ts';
+import type { RootFrame } from './traces.ts';
+
+/** Receipts in another order than the transactions. Only those read in full tell which of the two orders is right. */
+export class DisorderedReceipts extends UpstreamError {
+  override name = 'DisorderedReceipts';
+}
 
 /**
- * The receipts of a block by transaction. There may be one more than transactions: Bor's state sync and Celo's block
- * receipt belong to no transaction, and their logs to the block.
+ * The receipts of a block by transaction, in whatever order the node sent them. There may be one more than
+ * transactions: Bor's state sync and Celo's block receipt belong to no transaction, and their logs to the block.
  */
 export class BlockReceipts {
   private readonly items: Items;
   private readonly blockHash: string;
   private readonly txHashes: readonly string[];
+  /** Positions by transaction; null while the receipts seem to have the order of the transactions. */
+  private positions: readonly number[] | null = null;
   /** Position of the receipt without a transaction; the number of receipts if each has one. */
-  private readonly extraAt: number;
+  private extraAt: number;
+  /** How many receipts of transactions come before it. */
+  private extraIndex = 0;
 
   /** Throws UpstreamError `inconsistent` when their number does not fit the transactions. */
   constructor(value: unknown, blockHash: string, txHashes: readonly string[]) {
     this.items = readItems(value, 'receipts');
     this.blockHash = blockHash;
     this.txHashes = txHashes;
-    const { length } = this.items;
-    const count = txHashes.length;
-    if (length !== count && length !== count + 1) {
-      throw new UpstreamError(
-        'inconsistent',
-        `the node sent ${length} receipts for the ${count} transactions of block ${blockHash}`,
-      );
-    }
-    this.extraAt = length === count ? length : this.findExtra();
+    this.extraAt = this.items.length;
+    if (this.items.length !== txHashes.length) this.arrange();
   }
 
-  /** The position of a transaction's receipt. */
+  /** The position of a transaction's receipt, once it was read. */
   positionOf(index: number): number {
-    return index < this.extraAt ? index : index + 1;
+    return this.positions === null ? index : this.positions[index]!;
   }
 
   /** Whether the logs of the receipt at a position name its block and transaction; null if that is yet to be read. */
@@ -67,14 +71,14 @@ export class BlockReceipts {
     const receipt = this.read(this.positionOf(index));
     const { blockHash, transactionHash } = receipt;
     const txHash = this.txHashes[index]!;
-    if (!isSameHex(transactionHash, txHash) || !isSameHex(blockHash, this.blockHash)) {
-      throw new UpstreamError(
-        'inconsistent',
-        `the node sent a receipt of ${previewValue(transactionHash)} in block ${previewValue(blockHash)} ` +
-          `for ${txHash} in ${this.blockHash}`,
-      );
-    }
-    return receipt;
+    const isOfTransaction = isSameHex(transactionHash, txHash);
+    if (isOfTransaction && isSameHex(blockHash, this.blockHash)) return receipt;
+    if (!isOfTransaction && this.positions === null && this.arrange()) return this.of(index);
+    throw new UpstreamError(
+      'inconsistent',
+      `the node sent a receipt of ${previewValue(transactionHash)} in block ${previewValue(blockHash)} ` +
+        `for ${txHash} in ${this.blockHash}`,
+    );
   }
 
   /** Hash of the receipt without a transaction, null if each has one. Nodes may trace it too. */
@@ -85,16 +89,18 @@ export class BlockReceipts {
 
   /** The receipt without a transaction and its hash, when it comes before the transaction of this index. */
   extraBefore(index: number): { receipt: JsonObject; at: number; hash: string } | null {
-    const hash = index === this.extraAt ? this.extraHash : null;
+    const { extraAt, items } = this;
+    if (extraAt === items.length || index !== this.extraIndex) return null;
+    const hash = this.extraHash;
     if (hash === null) return null;
-    const receipt = this.read(this.extraAt);
+    const receipt = this.read(extraAt);
     if (!isSameHex(receipt['blockHash'], this.blockHash)) {
       throw new UpstreamError(
         'inconsistent',
         `the node sent a receipt of block ${previewValue(receipt['blockHash'])} for ${this.blockHash}`,
       );
     }
-    return { receipt, at: this.extraAt, hash };
+    return { receipt, at: extraAt, hash };
   }
 
   /** Whether the extra receipt is that of a transaction: such a one used gas, or is in the block. */
@@ -103,9 +109,52 @@ export class BlockReceipts {
     return spelledNumber(receipt['gasUsed']) > 0 || this.txHashes.includes(hash);
   }
 
-  private findExtra(): number {
-    const at = this.txHashes.findIndex((hash, i) => !isSameHex(this.read(i)['transactionHash'], hash));
-    return at < 0 ? this.txHashes.length : at;
+  /**
+   * Finds the receipt of each transaction by its hash. A receipt that is there twice counts once. Returns false when
+   * receipts in the number of the transactions are not theirs; throws UpstreamError `inconsistent` when their number
+   * does not fit either, and DisorderedReceipts.
+   */
+  private arrange(): boolean {
+    const { items, txHashes } = this;
+    const places = Map.groupBy(txHashes.keys(), (i) => txHashes[i]!);
+    const positions = new Array<number>(txHashes.length).fill(-1);
+    const first = new Map<string, number>();
+    const extra: number[] = [];
+    for (let at = 0; at < items.length; at++) {
+      const receipt = this.read(at);
+      const { transactionHash } = receipt;
+      const hash = typeof transactionHash === 'string' ? transactionHash.toLowerCase() : '';
+      const place = places.get(hash)?.shift();
+      const same = first.get(hash);
+      if (place !== undefined) {
+        positions[place] = at;
+        if (same === undefined) first.set(hash, at);
+      } else if (same === undefined || !isDeepStrictEqual(receipt, this.read(same))) extra.push(at);
+    }
+    const isComplete = extra.length <= 1 && !positions.includes(-1);
+    if (!isComplete && items.length === txHashes.length) return false;
+    const { blockHash } = this;
+    if (!isComplete)
+      throw new UpstreamError(
+        'inconsistent',
+        `the node sent ${items.length} receipts for the ${txHashes.length} transactions of block ${blockHash}`,
+      );
+    const isOrdered = positions.every((at, i) => i === 0 || at > positions[i - 1]!);
+    if (!isOrdered && !this.areNumbered(positions))
+      throw new DisorderedReceipts(
+        'inconsistent',
+        `the receipts of block ${blockHash} have another order than its transactions`,
+      );
+    this.positions = positions;
+    const extraAt = extra[0] ?? items.length;
+    this.extraAt = extraAt;
+    this.extraIndex = positions.filter((at) => at < extraAt).length;
+    return true;
+  }
+
+  /** Whether the receipts say that the transactions have the right order. */
+  private areNumbered(positions: readonly number[]): boolean {
+    return positions.every((at, i) => spelledNumber(this.read(at)['transactionIndex']) === i);
   }
 
   private read(position: number): JsonObject {
@@ -120,9 +169,13 @@ export function createdContract(to: unknown, receipt: JsonObject): string | null
   return created === null || created === ZERO_DIGITS ? null : `0x${created}`;
 }
 
-/** The receiver of a transaction, or the contract it created; empty if there is neither. */
-export function receiverOf(to: unknown, receipt: JsonObject): string {
-  return createdContract(to, receipt) ?? addressText(to, 'transaction to');
+/**
+ * The receiver of a transaction, or the contract it created, which the root frame of its trace names where the receipt
+ * does not; empty if there is neither.
+ */
+export function receiverOf(to: unknown, receipt: JsonObject, root?: Pick<RootFrame, 'to'>): string {
+  const receiver = createdContract(to, receipt) ?? addressText(to, 'transaction to');
+  return receiver === '' && root !== undefined ? addressText(root.to, 'root frame to') : receiver;
 }
 
 /** An address as `0x` text; empty if there is none. The batch checks the digits when it stores them. */

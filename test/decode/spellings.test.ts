@@ -83,6 +83,9 @@ const same: [string, Change][] = [
   ['a status as a boolean', { receipt: { status: true } }],
   ['a receiver repeated as a created contract', { receipt: { contractAddress: C } }],
   ['no created contract as the empty text', { receipt: { contractAddress: '' } }],
+  ['no log index', { log: { logIndex: undefined } }],
+  ['a log index of null', { log: { logIndex: null } }],
+  ['nulls after the topics', { log: { topics: [TRANSFER, topicOf(A), topicOf(B), null] } }],
   ['a frame type in another case', { frame: { type: 'Call' } }],
   ['empty errors', { frame: { error: '', revertReason: null, calls: null } }],
   [
@@ -123,7 +126,7 @@ const refused: [string, Change, RegExp][] = [
   ['no logs', { receipt: { logs: undefined } }, /block 5: the node sent missing as receipt logs/],
   ['no topics', { log: { topics: undefined } }, /block 5: the node sent missing as log topics/],
   ['no data', { log: { data: undefined } }, /block 5: the node sent missing as log data/],
-  ['no log index', { log: { logIndex: null } }, /block 5: the node sent null as logIndex/],
+  ['a log index that is none', { log: { logIndex: '' } }, /block 5: the node sent "" as logIndex/],
   ['data that is no hex', { log: { data: `0x${'z'.repeat(64)}` } }, /block 5: .* as amount/],
   ['no hash', { block: { hash: null } }, /block 5: the node sent null as block hash/],
   ['a paying frame without a receiver', { frame: { to: '' } }, /block 5: the node sent "" as frame to/],
@@ -178,6 +181,90 @@ test('a creation is told by null, "", "0x", the zero address or no receiver, and
       'a payment to the zero address is none',
     );
   assert.throws(() => direct(blockOf({ to: null, value: '0x9' })), /block 5: .* as transaction to/);
+});
+
+test('the root frame of a creation names the contract where the receipt does not', () => {
+  const frame = { type: 'CREATE', from: A, to: upper(C), value: '0x9', input: '0x01' };
+  for (const contractAddress of [undefined, null, '', ZERO]) {
+    const parts = blockOf({ to: null, value: '0x9', input: '0x01', contractAddress }, frame);
+    assert.deepEqual(direct(parts), [['native_direct', C, 9n]], String(contractAddress));
+  }
+  const other = blockOf({ to: null, value: '0x9', input: '0x01', contractAddress: B }, frame);
+  assert.deepEqual(direct(other), [['native_direct', B, 9n]], 'the receipt decides');
+});
+
+/** Three transactions, each with a log of so many units, and their receipts. */
+function three(): { block: unknown; receipts: Members[]; traces: null } {
+  const parts = [1, 2, 3].map((units) => {
+    const topics = [TRANSFER, topicOf(A), topicOf(B)];
+    const { block, receipts } = blockOf({ logs: [{ topics, data: `0x${word(units)}` }] });
+    const hash = `0x${`7${units}`.repeat(32)}`;
+    const [tx] = (block as { transactions: Members[] }).transactions;
+    const [receipt] = receipts as [Members & { logs: Members[] }];
+    const logs = receipt.logs.map((log) => ({ ...log, logIndex: `0x${units - 1}` }));
+    const transactionIndex = units - 1;
+    return {
+      block,
+      tx: { ...tx, hash },
+      receipt: { ...receipt, transactionHash: hash, transactionIndex, logs },
+    };
+  });
+  const block = { ...(parts[0]?.block as Members), transactions: parts.map(({ tx }) => tx) };
+  return { block, receipts: parts.map(({ receipt }) => receipt), traces: null };
+}
+
+test('receipts are read in any order, and those that are there twice once', () => {
+  const { block, receipts } = three();
+  const [first, second, third] = receipts as [Members, Members, Members];
+  const checked = { ...PLAIN_RULES, tolerance: {} };
+  const read = (list: Members[], of = block) => decode({ block: of, receipts: list, traces: null }, checked);
+  const usual = read(receipts);
+  assert.deepEqual(
+    rowsOf(usual).map(({ amount, logIndex }) => [amount, logIndex]),
+    [1n, 2n, 3n].map((units) => [units, Number(units) - 1]),
+  );
+  for (const list of [
+    [third, second, first],
+    [second, third, first],
+    [first, second, third, third],
+    [first, first, second, second, third, third],
+    [third, first, second, { ...first }],
+  ])
+    assert.deepEqual(read(list), usual);
+  const unnumbered = structuredClone(receipts) as (Members & { logs: Members[] })[];
+  for (const { logs } of unnumbered) for (const log of logs) delete log['logIndex'];
+  assert.deepEqual(read(unnumbered), usual, 'logs without numbers have those of their places');
+  const other = { ...second, transactionHash: `0x${'99'.repeat(32)}` };
+  for (const list of [
+    [first, first, second],
+    [first, other, third],
+    [first, second, third, { ...third, gasUsed: '0x1' }],
+    [first, other, third, second, { ...other, gasUsed: '0x1' }],
+    [first, second],
+    [third, second, { ...first, transactionIndex: null }],
+  ])
+    assert.throws(() => read(list), /UpstreamError|IncompleteBlockError/);
+  const { transactions } = block as { transactions: Members[] };
+  const swapped = { ...(block as Members), transactions: [...transactions].reverse() };
+  assert.throws(() => read(receipts, swapped), /another order than its transactions/);
+});
+
+test('a receipt without a transaction is found among others in any order', () => {
+  const { block, receipts } = three();
+  const [first, second, third] = receipts as [Members, Members, Members];
+  const hash = `0x${'5c'.repeat(32)}`;
+  const topics = [TRANSFER, topicOf(ZERO), topicOf(C)];
+  const extra = {
+    ...first,
+    transactionHash: hash,
+    gasUsed: '0x0',
+    logs: [{ address: TOKEN, topics, data: `0x${word(9)}` }],
+  };
+  const amounts = (list: Members[]) =>
+    rowsOf(decode({ block, receipts: list, traces: null })).map(({ amount }) => amount);
+  assert.deepEqual(amounts([first, second, third, extra]), [1n, 2n, 3n, 9n]);
+  assert.deepEqual(amounts([third, second, first, extra]), [1n, 2n, 3n, 9n]);
+  assert.deepEqual(amounts([extra, third, second, first]), [9n, 1n, 2n, 3n]);
 });
 
 test('a failed transaction is told by any spelling of zero', () => {

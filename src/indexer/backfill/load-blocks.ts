@@ -6,6 +6,7 @@ import { InMilliseconds } from '../../decode/block-time.ts';
 import type { LogProof } from '../../decode/bloom.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS } from '../../decode/decoded-fields.ts';
 import { type JsonObject, readObject } from '../../decode/read-json.ts';
+import { DisorderedReceipts } from '../../decode/receipts.ts';
 import { type DecodeRules, decodeRules } from '../../decode/rules.ts';
 import type { BlockCheck } from '../../decode/tolerance.ts';
 import { IncompleteTraces } from '../../decode/traces.ts';
@@ -107,6 +108,7 @@ async function loadTwice(
       learned.milliseconds = await countsMilliseconds(client, signal);
       if (learned.milliseconds) return loadTwice(isSplit, client, rules, from, to, signal, roots);
     }
+    if (isDisordered(error)) return load({ ...rules, tolerance: { ...tolerance, off }, inFull: true });
     if (!(error instanceof IncompleteBlockError)) throw error;
     // Read everything again, in full: only this shows which log is wrong, and whether the blooms prove the logs.
     const batches = await load({ ...rules, tolerance: { ...tolerance, off }, inFull: true });
@@ -119,6 +121,10 @@ async function loadTwice(
 
 function isCausedByMilliseconds(error: unknown): boolean {
   return error instanceof UpstreamError && error.cause instanceof InMilliseconds;
+}
+
+function isDisordered(error: unknown): boolean {
+  return error instanceof UpstreamError && error.cause instanceof DisorderedReceipts;
 }
 
 async function decodeRange(
