@@ -210,7 +210,9 @@ export class RpcClient {
   private async postSingle(call: RpcCall, { signal, projection }: CallOptions): Promise<RpcReply> {
     const answer = await this.post(request(call, 0), call.method, signal);
     if (answer.status !== 200) throw httpError(answer, call.method);
-    const reply = readSingle(parsed(answer, call.method, projection), call.method);
+    const value = parsed(answer, call.method, projection);
+    if (value instanceof UpstreamError) throw value;
+    const reply = readSingle(value, call.method);
     if (isOverLimit(reply)) throw new UpstreamError('too-large', reply.error.message, reply.error.code);
     return reply;
   }
@@ -226,7 +228,8 @@ export class RpcClient {
       if (FINAL_STATUSES.has(answer.status)) throw error;
       return error;
     }
-    const replies = readBatch(parsed(answer, what, projection), calls);
+    const value = parsed(answer, what, projection);
+    const replies = value instanceof UpstreamError ? value : readBatch(value, calls);
     if (replies instanceof UpstreamError && isBusy(replies)) throw replies;
     return replies;
   }
@@ -260,7 +263,7 @@ export class RpcClient {
 
 /** Whether a server failed, or something else answered in its place. A node that names a time to wait is heeded. */
 function isBroken({ status, body, retryAfterMs }: NodeResponse): boolean {
-  if (status === 200) return !/^\s*[[{]/.test(body.toString('latin1', 0, 20));
+  if (status === 200) return !/^\s*[[{]/.test(body.toString('utf8', 0, 20));
   return BROKEN_STATUSES.has(status) && retryAfterMs === 0;
 }
 
@@ -273,10 +276,14 @@ function isLost(error: unknown): boolean {
 
 /**
  * Parses an answer and frees its memory at once. The garbage collector sees only small objects and would free it late.
+ * Returns UpstreamError for an answer that is not JSON.
  */
 function parsed({ body }: NodeResponse, what: string, projection: Projection | undefined): unknown {
   try {
     return parseBody(body, what, projection);
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    return error;
   } finally {
     body.buffer.transfer(0);
   }

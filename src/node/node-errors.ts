@@ -1,8 +1,8 @@
 /**
  * Classifies a node's errors by their text. Nodes reuse codes for different things (-32603 is "too large", "overloaded"
  * and "broken"; -32003 is "too large" on geth and "no funds" on Monad) and change them between versions. Codes matter
- * only where the text is inconclusive: -32601 and -32602, which JSON-RPC defines, and 3 and -32005, which are
- * conventions.
+ * only where the text is inconclusive: -32601 and -32602, which JSON-RPC defines, and 3, -32005 and 429 (the
+ * HTTP status), which are conventions.
  */
 import type { UpstreamError } from '../lib/errors.ts';
 
@@ -53,7 +53,7 @@ export function isUnknownMethod(error: UpstreamError): boolean {
   if (isMissingData(error)) return false;
   if (error.code === -32601) return true;
   if (error.reason === 'http') return UNKNOWN_METHOD_STATUSES.has(error.httpStatus ?? 0);
-  return error.code !== undefined && UNKNOWN_METHOD_TEXT.test(error.message);
+  return (error.reason === 'rpc' || error.code !== undefined) && UNKNOWN_METHOD_TEXT.test(error.message);
 }
 
 /** A failed contract, as worded by geth, reth, anvil, Monad, Nethermind and OpenEthereum. */
@@ -79,7 +79,7 @@ const BUSY_TEXT = /overload|timed? ?out|try again|limit reached/i;
 export function isRateLimited(error: UpstreamError): boolean {
   if (error.httpStatus === 429) return true;
   if (error.reason !== 'rpc' || isExecutionFailure(error)) return false;
-  if (RATE_LIMIT_TEXT.test(error.message)) return true;
+  if (error.code === 429 || RATE_LIMIT_TEXT.test(error.message)) return true;
   return error.code === -32005 && !OTHER_LIMIT_TEXT.test(error.message) && !isMissingData(error);
 }
 

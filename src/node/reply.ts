@@ -18,8 +18,12 @@ export type RpcReply = { result: unknown } | { error: UpstreamError };
 /** Messages quote at most this many characters of a node's text. */
 export const MAX_DETAIL = 300;
 
+/** A byte order mark, which RFC 8259 forbids to send and allows to ignore. */
+const BOM = Buffer.from('\ufeff');
+
 /** Parses a response body; of results, only the parts in `projection` if given. Overwrites the body. */
-export function parseBody(body: Buffer, what: string, projection?: Projection): unknown {
+export function parseBody(sent: Buffer, what: string, projection?: Projection): unknown {
+  const body = sent.subarray(sent.indexOf(BOM) === 0 ? BOM.length : 0);
   try {
     if (projection === undefined) return JSON.parse(body.toString(encodingOf(body)));
     return parseProjected(body, new ObjectProjection({ id: 'whole', error: 'whole', result: projection }));
@@ -46,7 +50,7 @@ export function answeredId(value: unknown): unknown {
 /** Reads the answer to a single call. Monad answers with id null when the result exceeds its size limit. */
 export function readSingle(value: unknown, method: string): RpcReply {
   if (!isObject(value)) throw malformed(method, `not an object: ${previewValue(value)}`);
-  const refused = value.id === null && isObject(value.error);
+  const refused = (value.id ?? null) === null && readError(value.error) !== undefined;
   if (answeredId(value.id) !== 1 && !refused)
     throw malformed(method, `id is ${previewValue(value.id)} instead of 1`);
   return readReply(value, method);
@@ -54,13 +58,16 @@ export function readSingle(value: unknown, method: string): RpcReply {
 
 /**
  * Reads the answer to a batch of two or more calls: replies in the order of the calls, however they arrived. Returns an
- * UpstreamError when the node answered the whole batch with an error.
+ * UpstreamError when the node answered the whole batch with an error, or with something that is no list of replies, as
+ * proxies do that know no batches.
  */
 export function readBatch(value: unknown, calls: readonly RpcCall[]): RpcReply[] | UpstreamError {
   const what = batchName(calls);
   if (!Array.isArray(value)) return readRefusal(value, what);
   // geth refuses a batch by answering the first call alone.
-  if (value.length === 1) return readRefusal(value[0], what);
+  if (value.length <= 1) return readRefusal(value[0], what);
+  const stray = value.find((item) => !isObject(item) || (item.id ?? null) === null);
+  if (stray !== undefined) return readRefusal(stray, what);
   if (value.length !== calls.length) throw malformed(what, `${value.length} replies`);
   const replies = new Array<RpcReply | undefined>(calls.length).fill(undefined);
   for (const item of value as unknown[]) {
@@ -127,8 +134,8 @@ function isEmptyError(error: unknown): boolean {
 }
 
 function readRefusal(value: unknown, what: string): UpstreamError {
-  if (!isObject(value) || !isObject(value.error))
-    throw malformed(what, `no list of replies: ${previewValue(value)}`);
+  if (!isObject(value) || isEmptyError(value.error))
+    return malformed(what, `no list of replies: ${previewValue(value)}`);
   return nodeError(value.error, what);
 }
 
@@ -136,7 +143,8 @@ function nodeError(value: unknown, what: string): UpstreamError {
   const error = readError(value);
   if (error === undefined) throw malformed(what, `error is ${previewValue(value)}`);
   const { code, message, data } = error;
-  return new UpstreamError('rpc', `${what}: ${message} (${code})`, code, { data });
+  const number = code === undefined ? '' : ` (${code})`;
+  return new UpstreamError('rpc', `${what}: ${message}${number}`, code, { data });
 }
 
 function errorInBody(body: Buffer): ReturnType<typeof readError> {
@@ -148,11 +156,29 @@ function errorInBody(body: Buffer): ReturnType<typeof readError> {
   }
 }
 
-/** The error object of a JSON-RPC answer; undefined for anything else. */
-function readError(value: unknown): { code: number; message: string; data: unknown } | undefined {
-  if (!isObject(value) || typeof value.code !== 'number' || typeof value.message !== 'string')
-    return undefined;
-  return { code: value.code, message: value.message.slice(0, MAX_DETAIL), data: value.data };
+interface ErrorOfReply {
+  code: number | undefined;
+  message: string;
+  data: unknown;
+}
+
+/**
+ * The error of a JSON-RPC answer; undefined if there is none. Proxies send the mere text, the code as a text or none,
+ * and the reason in `data` alone.
+ */
+function readError(value: unknown): ErrorOfReply | undefined {
+  if (isEmptyError(value)) return undefined;
+  const error = typeof value === 'string' ? { message: value } : value;
+  if (!isObject(error)) return undefined;
+  const { code, data } = error;
+  const told = [error.message, data].find((text) => typeof text === 'string' && text !== '');
+  const message = typeof told === 'string' ? told : previewValue(error);
+  return { code: readCode(code), message: message.slice(0, MAX_DETAIL), data };
+}
+
+function readCode(code: unknown): number | undefined {
+  const isText = typeof code === 'string' && /^-?\d{1,9}$/.test(code);
+  return typeof code === 'number' || isText ? Number(code) : undefined;
 }
 
 /** The start of a body, on one line. */

@@ -73,19 +73,11 @@ describe('a batch', () => {
   }
 
   it('with a list of something else is malformed', async () => {
-    for (const text of [
-      '[1,2]',
-      '[null,null]',
-      '[[],[]]',
-      '[{"id":1,"result":1}]',
-      '{"id":1,"result":1}',
-      '{}',
-      '3',
-    ]) {
+    for (const text of ['[1,2]', '[null,null]', '[[],[]]', '[]', '{}', '3', '', '<html>']) {
       node.misbehave({ wire: { kind: 'body', status: 200, text } });
       await rejectsAs('malformed', client.batch(echoes(2)));
     }
-    for (const id of ['"x"', '"01"', '1.5', '0', '-1', '1e9', 'null', '[1]']) {
+    for (const id of ['"x"', '"01"', '1.5', '0', '-1', '1e9', '[1]']) {
       const text = `[{"id":2,"result":1},{"id":${id},"result":1}]`;
       node.misbehave({ wire: { kind: 'body', status: 200, text } });
       await rejectsAs('malformed', client.batch(echoes(2)), /a reply with id/);
@@ -110,6 +102,27 @@ describe('a batch', () => {
     node.requests.length = 0;
     assert.deepEqual(results(await client.batch(echoes(5))), range(5));
     assert.deepEqual(sizes(node), [1, 1, 1, 1, 1]);
+  });
+
+  it('ends in single calls at a proxy that knows no batches, whatever it makes of one', async () => {
+    const stray = '{"id":null,"error":{"code":-32600,"message":"invalid request"}}';
+    for (const text of [
+      '',
+      'batches are not supported',
+      '<html>',
+      '[]',
+      '{"id":1,"result":0}',
+      '[{"id":1,"result":0}]',
+      '{"error":"invalid request"}',
+      '[null,null,null]',
+      `[{"id":1,"result":0},${stray},${stray}]`,
+      '[{"id":1,"result":0},{"id":2,"resu',
+    ]) {
+      await reconnect({});
+      node.misbehave({ maxBatch: 1, refuseAs: { status: 200, text } });
+      assert.deepEqual(results(await client.batch(echoes(3))), range(3), text);
+      assert.equal(client.batchSize, 1, text);
+    }
   });
 
   it('grows again after many batches of the smaller size', async () => {

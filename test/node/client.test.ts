@@ -185,14 +185,46 @@ describe('a single call', () => {
       '{"jsonrpc":"2.0","id":1}',
       '{"jsonrpc":"2.0","id":2,"result":"0x1"}',
       '{"jsonrpc":"2.0","id":null,"result":"0x1"}',
-      '{"jsonrpc":"2.0","id":1,"error":"sorry"}',
-      '{"jsonrpc":"2.0","id":1,"error":{"message":"no code"}}',
+      '{"jsonrpc":"2.0","id":2,"error":"sorry"}',
+      '{"jsonrpc":"2.0","id":1,"error":true}',
       '\u0000\u0001\u0002',
     ];
     for (const text of bodies) {
       node.misbehave({ wire: { kind: 'body', status: 200, text } });
       await rejectsAs('malformed', client.call('eth_test', []), /^eth_test: malformed answer: /);
     }
+  });
+
+  it("takes a node's error in every form in which proxies send it", async () => {
+    const client = connect();
+    const forms: [error: string, message: string, code?: number][] = [
+      ['{"code":-32000,"message":"no"}', 'no (-32000)', -32_000],
+      ['{"code":"-32000","message":"no"}', 'no (-32000)', -32_000],
+      ['{"code":"FORBIDDEN","message":"no"}', 'no'],
+      ['{"message":"no"}', 'no'],
+      ['{"code":-32000,"message":null,"data":"no"}', 'no (-32000)', -32_000],
+      ['{"code":-32000}', '{"code":-32000} (-32000)', -32_000],
+      ['"no"', 'no'],
+    ];
+    for (const [error, message, code] of forms) {
+      for (const id of ['"id":1,', '"id":null,', '']) {
+        node.misbehave({ wire: { kind: 'body', status: 200, text: `{${id}"error":${error}}` } });
+        await assert.rejects(client.call('eth_test', []), (thrown) => {
+          assert.ok(thrown instanceof UpstreamError, String(thrown));
+          assert.deepEqual(
+            [thrown.reason, thrown.message, thrown.code],
+            ['rpc', `eth_test: ${message}`, code],
+            error,
+          );
+          return true;
+        });
+      }
+    }
+  });
+
+  it('reads an answer behind a byte order mark', async () => {
+    node.misbehave({ wire: { kind: 'body', status: 200, text: '\ufeff{"id":1,"result":"0x1"}' } });
+    assert.equal(await connect().call('eth_test', []), '0x1');
   });
 
   it('takes null for a result and an error of null for none', async () => {

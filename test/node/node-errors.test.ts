@@ -80,6 +80,8 @@ test('missing data is not mistaken for a missing method', () => {
 test('codes defined by JSON-RPC or by convention count where the text is inconclusive', () => {
   assert.equal(meaningOf(errorOf(-32601, 'no')), 'unknown method');
   assert.equal(meaningOf(errorOf(-32005, 'limit exceeded')), 'rate');
+  assert.equal(meaningOf(errorOf(429, 'compute units exceeded')), 'rate');
+  assert.equal(meaningOf(new UpstreamError('rpc', 'method not found')), 'unknown method', 'without a code');
   assert.equal(meaningOf(errorOf(3, 'failed')), 'execution');
 });
 

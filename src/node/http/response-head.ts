@@ -104,16 +104,23 @@ function readLength(head: ResponseHead, digits: string): void {
   head.length = length;
 }
 
+/** `identity` was removed from HTTP/1.1 in 2014; old servers still name it. */
 function readTransfer(head: ResponseHead, codings: string): void {
+  if (codings.toLowerCase() === 'identity') return;
   if (codings.toLowerCase() !== 'chunked') throw malformed(`transfer coding ${codings.slice(0, 40)}`);
   head.chunked = true;
 }
 
-function readCoding(head: ResponseHead, coding: string): void {
-  const name = coding.toLowerCase();
-  if (name === 'identity') return;
-  if (!isCoding(name) || head.coding !== null) throw malformed(`content coding ${coding.slice(0, 40)}`);
-  head.coding = CODINGS[name];
+/** What servers send as the coding of a body that has none; some confuse it with the charset. */
+const NO_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'none', 'null', 'utf-8', 'utf8']);
+
+function readCoding(head: ResponseHead, codings: string): void {
+  for (const coding of codings.toLowerCase().split(',')) {
+    const name = coding.trim();
+    if (NO_CODINGS.has(name)) continue;
+    if (!isCoding(name) || head.coding !== null) throw malformed(`content coding ${codings.slice(0, 40)}`);
+    head.coding = CODINGS[name];
+  }
 }
 
 function isCoding(name: string): name is keyof typeof CODINGS {

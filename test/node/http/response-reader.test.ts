@@ -136,6 +136,23 @@ test('an answer cut by the connection is incomplete', () => {
     assert.deepEqual(read(text), [], text);
 });
 
+test('a coding that is none is none', () => {
+  for (const field of [
+    'Content-Encoding: utf-8',
+    'Content-Encoding: UTF8',
+    'Content-Encoding: none',
+    'Content-Encoding:',
+    'Content-Encoding: identity, identity',
+    'Transfer-Encoding: identity',
+  ])
+    for (const pieceBytes of [1, 1_000])
+      assert.deepEqual(
+        read(`${OK}${field}\r\nContent-Length: 5\r\n\r\nhello`, pieceBytes),
+        read(`${OK}Content-Length: 5\r\n\r\nhello`),
+        field,
+      );
+});
+
 test('anything but HTTP/1.1 in a known coding is refused', () => {
   const refused: [text: string, message: RegExp][] = [
     ['SSH-2.0-OpenSSH_9.6\r\n\r\n', /not a status line/],

@@ -36,7 +36,7 @@ export type BatchOrder =
   | 'first-replaced-by-second';
 
 /** How a batch is refused: Monad's single object, geth's answer to the first call, or a status. */
-export type Refusal = 'object' | 'first' | { status: number };
+export type Refusal = 'object' | 'first' | { status: number; text?: string };
 
 interface SizeLimit {
   maxBytes: number;
@@ -52,7 +52,7 @@ export const TOO_LARGE = JSON.stringify({
 
 export function refusal(calls: readonly Call[], form: Refusal): { status: number; body: string } {
   const error = { code: -32600, message: 'batch too large' };
-  if (typeof form === 'object') return { status: form.status, body: 'batches are not allowed' };
+  if (typeof form === 'object') return { status: form.status, body: form.text ?? 'batches are not allowed' };
   const reply = { jsonrpc: '2.0', id: form === 'first' ? calls[0]?.id : null, error };
   return { status: 200, body: JSON.stringify(form === 'first' ? [reply] : reply) };
 }
