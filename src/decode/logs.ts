@@ -60,8 +60,9 @@ function readIndex(value: unknown): number {
 }
 
 /**
- * Topics in lower case, without the nulls that databases of four columns put after them. A node that sends upper-case digits sends them everywhere, and the first topic of a transfer
- * has letters, so it tells: converting all topics of every log takes 3 % of the time to decode a block.
+ * Topics in lower case, without the nulls that databases of four columns put after them. A node that sends upper-case
+ * digits sends them everywhere, and the first topic of a transfer has letters, so it tells: converting all topics of
+ * every log takes 3 % of the time to decode a block.
  */
 function readTopics(value: unknown): string[] {
   const items = readArray(value, 'log topics');
