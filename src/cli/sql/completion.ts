@@ -9,16 +9,19 @@ const KEYWORDS = [
 ];
 const COMMANDS = ['.tables', '.schema', '.functions', '.format', '.help', '.exit'];
 
-/** As readline asks: the names that continue a line, and its part that they replace. */
-export function completions(line: string): [names: string[], part: string] {
+/** As readline asks: the names that continue a line, and its part that they replace. `before`: the lines above it. */
+export function completions(line: string, before = ''): [names: string[], part: string] {
   const [part = ''] = /[A-Za-z0-9_.]*$/.exec(line) ?? [];
   if (part === '') return [[], ''];
   const [, qualifier, column] = /^(\w+)\.(\w*)$/.exec(part) ?? [];
   if (qualifier !== undefined && column !== undefined)
-    return [matching(columnsOf(qualifier, line), column).map((name) => `${qualifier}.${name}`), part];
+    return [
+      matching(columnsOf(qualifier, `${before}\n${line}`), column).map((name) => `${qualifier}.${name}`),
+      part,
+    ];
   const names = line.trim().startsWith('.')
     ? COMMANDS
-    : [...tables(), ...columnsIn(line), ...functions(), ...KEYWORDS];
+    : [...tables(), ...columnsIn(`${before}\n${line}`), ...functions(), ...KEYWORDS];
   return [[...new Set(matching(names, part))], part];
 }
 
@@ -34,17 +37,17 @@ function functions(): string[] {
   return FUNCTIONS.map(({ name }) => `${name}(`);
 }
 
-/** The columns of the tables that a line names; of all tables before it names one. */
-function columnsIn(line: string): string[] {
-  const named = SHAPES.filter(({ name }) => new RegExp(`\\b${name}\\b`, 'i').test(line));
+/** The columns of the tables that a query names; of all tables before it names one. */
+function columnsIn(query: string): string[] {
+  const named = SHAPES.filter(({ name }) => new RegExp(`\\b${name}\\b`, 'i').test(query));
   return (named.length === 0 ? SHAPES : named).flatMap(({ columns }) => columns.map(({ name }) => name));
 }
 
-/** The columns of a table by its name or by an alias that follows it in the line. */
-function columnsOf(qualifier: string, line: string): string[] {
+/** The columns of a table by its name or by an alias that follows it in the query. */
+function columnsOf(qualifier: string, query: string): string[] {
   const isNamed = (name: string) =>
     name === qualifier.toLowerCase() ||
-    new RegExp(`\\b${name}\\s+(?:AS\\s+)?${qualifier}\\b`, 'i').test(line);
+    new RegExp(`\\b${name}\\s+(?:AS\\s+)?${qualifier}\\b`, 'i').test(query);
   const shape = SHAPES.find(({ name }) => isNamed(name));
   return shape?.columns.map(({ name }) => name) ?? [];
 }

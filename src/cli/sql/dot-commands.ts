@@ -27,7 +27,10 @@ export function runCommand(line: string, options: AnswerOptions): boolean {
     );
   else if (command === '.schema') printSchema(argument);
   else if (command === '.format') setFormat(argument, options);
-  else console.log(HELP);
+  else {
+    if (command !== '.help') console.log(`there is no command "${command}"; these are:`);
+    console.log(HELP);
+  }
   return false;
 }
 

@@ -15,7 +15,7 @@ export interface AnswerOptions {
 
 /** Throws what QueryProcess throws. */
 export async function printAnswer(
-  queries: QueryProcess,
+  queries: Pick<QueryProcess, 'run'>,
   query: string,
   { format, limit, timeout }: AnswerOptions,
   signal: AbortSignal,

@@ -5,65 +5,119 @@ import { dirname, join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { makePrivateFolder } from '../../lib/files.ts';
 import type { QueryProcess } from '../../sql/process/query-process.ts';
+import { tokensOf } from '../../sql/text/tokens.ts';
 import { type AnswerOptions, printAnswer } from './print-answer.ts';
 
 const PROMPT = 'atlas> ';
 const CONTINUED = '  ...> ';
 const HISTORY_LINES = 1_000;
 
+/** What people type who know other prompts. */
+const COMMANDS: Partial<Record<string, string>> = {
+  help: '.help',
+  '?': '.help',
+  '\\?': '.help',
+  exit: '.exit',
+  quit: '.exit',
+  '\\q': '.exit',
+};
+
+/** Where lines come from, and where the prompt is shown. Answers go to the console. */
+interface Terminal {
+  input: NodeJS.ReadableStream;
+  output: NodeJS.WritableStream;
+}
+
 /** Resolves when the user leaves. */
-export async function runPrompt(queries: QueryProcess, given: AnswerOptions): Promise<void> {
+export async function runPrompt(
+  queries: Pick<QueryProcess, 'run'>,
+  given: AnswerOptions,
+  terminal: Terminal = { input: process.stdin, output: process.stdout },
+): Promise<void> {
   const options = { ...given };
   const history = openHistory();
   const lines = createInterface({
-    input: process.stdin,
-    output: process.stdout,
-    completer: complete,
+    ...terminal,
+    completer: (line: string, callback: Completed) => complete(line, query, callback),
     history: history.lines,
     historySize: HISTORY_LINES,
     removeHistoryDuplicates: true,
   });
   console.log('SQL on the index, read-only. Type .help for help, a query ends with a semicolon.');
   let query = '';
+  let isClosed = false;
+  const closed = Promise.withResolvers<void>();
+  lines.once('close', () => {
+    isClosed = true;
+    closed.resolve();
+  });
   let running: AbortController | null = null;
   const ask = () => {
     lines.setPrompt(query === '' ? PROMPT : CONTINUED);
     lines.prompt();
   };
   lines.on('SIGINT', () => {
+    typed = [];
     if (running !== null) return running.abort();
     query = '';
     clearLine(lines);
     ask();
   });
-  lines.on('line', async (line) => {
-    if (running !== null) return;
-    if (query === '' && line.trim().startsWith('.')) {
+  const take = async (line: string): Promise<void> => {
+    const command = query === '' ? commandOf(line) : undefined;
+    if (command !== undefined) {
       const { runCommand } = await import('./dot-commands.ts');
-      if (runCommand(line.trim(), options)) return lines.close();
-      return ask();
+      if (runCommand(command, options)) lines.close();
+      return;
     }
     query = query === '' ? line : `${query}\n${line}`;
     if (query.trim() === '') query = '';
-    if (!query.trimEnd().endsWith(';')) return ask();
+    if (!isWhole(query)) return;
     history.add(query);
     running = new AbortController();
     await printAnswer(queries, query, options, running.signal).catch(printFailure);
     running = null;
     query = '';
-    ask();
+  };
+  // Lines may be pasted, so that some come while a query runs.
+  let typed: string[] = [];
+  let isTaking = false;
+  lines.on('line', async (line) => {
+    typed.push(line);
+    if (isTaking) return;
+    isTaking = true;
+    for (let next = typed.shift(); next !== undefined && !isClosed; next = typed.shift()) await take(next);
+    isTaking = false;
+    if (!isClosed) ask();
   });
   ask();
-  await new Promise((resolve) => lines.once('close', resolve));
+  await closed.promise;
   console.log();
 }
 
+type Completed = (error: Error | null, found: [names: string[], part: string]) => void;
+
 /** Loads the tables with the first key: the prompt is there before. */
-function complete(line: string, callback: (error: Error | null, found: [string[], string]) => void): void {
+function complete(line: string, before: string, callback: Completed): void {
   import('./completion.ts').then(
-    ({ completions }) => callback(null, completions(line)),
+    ({ completions }) => callback(null, completions(line, before)),
     (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), [[], '']),
   );
+}
+
+/** The command of a line, undefined for a part of a query. */
+function commandOf(line: string): string | undefined {
+  const text = line.trim();
+  return text.startsWith('.') ? text : COMMANDS[text.replace(/;$/, '').toLowerCase()];
+}
+
+/** Whether a query ends with a semicolon, behind which a comment may stand. */
+function isWhole(query: string): boolean {
+  try {
+    return tokensOf(query).at(-1)?.value === ';';
+  } catch {
+    return query.trimEnd().endsWith(';'); // it will be told what is wrong with it
+  }
 }
 
 /** What is typed but not sent is given up, as in a shell. */

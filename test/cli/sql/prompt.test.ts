@@ -1,0 +1,75 @@
+/** The prompt of `atlas-node sql`: which lines are a query, and what becomes of the others. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { completions } from '../../../src/cli/sql/completion.ts';
+import { runPrompt } from '../../../src/cli/sql/prompt.ts';
+import { pause } from '../../../src/lib/async.ts';
+import type { QueryAnswer } from '../../../src/sql/session.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+const ANSWER: QueryAnswer = {
+  columns: ['a'],
+  rows: [[1]],
+  cut: null,
+  head: { number: 7, hash: '0x12345678', timestamp: 0 },
+  startBlock: 1,
+  gaps: 0,
+  damage: null,
+  plan: [],
+};
+
+/** Types lines at once. Returns the queries that were run, and what was printed. */
+async function type(
+  t: TestContext,
+  lines: string,
+): Promise<{ asked: string[]; printed: string; state: string }> {
+  const state = tempDir(t);
+  const before = process.env.XDG_STATE_HOME;
+  process.env.XDG_STATE_HOME = state;
+  t.after(() => {
+    if (before === undefined) delete process.env.XDG_STATE_HOME;
+    else process.env.XDG_STATE_HOME = before;
+  });
+  const asked: string[] = [];
+  const printed: string[] = [];
+  t.mock.method(console, 'log', (text = '') => void printed.push(text));
+  const queries = {
+    async run({ text }: { text: string }) {
+      asked.push(text);
+      await pause(5); // the next lines are there before the answer
+      return ANSWER;
+    },
+  };
+  const input = new PassThrough();
+  input.write(lines);
+  await runPrompt(queries, { format: 'table', limit: 10, timeout: 1 }, { input, output: new PassThrough() });
+  t.mock.restoreAll();
+  return { asked, printed: printed.join('\n'), state };
+}
+
+test('queries that are pasted together run one after the other, each up to its semicolon', async (t) => {
+  const text = "SELECT 1;\nSELECT 2; -- two\nSELECT\n'a;b'\n, 3 -- ;\n;\n\nSELECT 'open;\n.exit\nSELECT 4;\n";
+  const { asked, state } = await type(t, text);
+  assert.deepEqual(asked, ['SELECT 1;', 'SELECT 2; -- two', "SELECT\n'a;b'\n, 3 -- ;\n;", "SELECT 'open;"]);
+  const history = readFileSync(join(state, 'atlas-node', 'sql-history'), 'utf8').split('\n');
+  assert.deepEqual(history.slice(0, 2), ['SELECT 1;', 'SELECT 2; -- two']);
+});
+
+test('the words of other prompts work, and an unknown command is told', async (t) => {
+  const { asked, printed } = await type(t, 'help\n.tabels\nSELECT\nexit;\nquit;\n');
+  assert.deepEqual(asked, ['SELECT\nexit;'], 'within a query they are names');
+  assert.match(printed, /\.schema \[table\]/);
+  assert.match(printed, /there is no command "\.tabels"; these are:\n\.tables /);
+});
+
+test('names are completed by the tables that the lines above name', () => {
+  assert.deepEqual(completions('SELECT hold', 'x'), [['holders', 'holder_address'], 'hold']);
+  assert.deepEqual(completions('WHERE h.bal', 'SELECT 1 FROM holders h'), [
+    ['h.balance', 'h.balance_real'],
+    'h.bal',
+  ]);
+  assert.deepEqual(completions('.sch'), [['.schema'], '.sch']);
+});
