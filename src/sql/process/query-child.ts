@@ -103,7 +103,7 @@ export class QueryChild {
     const noteEnd = () => this.noteEnd(child);
     child.on('exit', () => {
       this.setGone();
-      setTimeout(noteEnd, LAST_WORDS_MS);
+      setTimeout(noteEnd, LAST_WORDS_MS).unref(); // a command that has its answer ends at once
     });
     child.on('close', noteEnd);
     child.on('disconnect', () => setTimeout(noteEnd, LAST_WORDS_MS).unref());
