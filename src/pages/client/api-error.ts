@@ -43,6 +43,11 @@ export function apiErrorOf(status: number, body: unknown): ApiError {
   });
 }
 
+/** Writes a fault of the page itself to the console. An ApiError is only shown. */
+export function logFault(error: unknown): void {
+  if (!(error instanceof ApiError)) console.error(error);
+}
+
 /** What happened and what the visitor can do. */
 export function errorText(error: unknown): string {
   if (!(error instanceof ApiError)) return 'Something in this page failed. Reloading it may help.';
@@ -67,7 +72,7 @@ export function errorText(error: unknown): string {
     case 'not_ready':
       return 'This is not indexed yet. The view retries by itself.';
     case 'not_found':
-      return 'The server does not have this.';
+      return `The server does not have this: ${error.message}.`;
     case 'busy':
     case 'timeout':
       return 'The server is too busy to answer this at present.';

@@ -1,7 +1,8 @@
 /** The newest transfers of the chain as they are indexed, up to a limit. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Answers, Transfer } from './answers.ts';
+import type { Answers, Status, Transfer } from './answers.ts';
 import type { Answered, Api } from './api.ts';
+import { logFault } from './api-error.ts';
 import { type StreamState, useStream } from './stream.ts';
 import { useApi } from './use-answer.ts';
 
@@ -20,6 +21,19 @@ interface RecentTransfers {
   /** Newest first. */
   transfers: readonly Transfer[];
   state: StreamState;
+  /** Of the last request for transfers; null while none failed. */
+  error: unknown;
+}
+
+/** Blocks to replay, so that a list does not start empty. */
+const REPLAYED = 10;
+
+/** The first block of such a list: null until the status is known. */
+export function useFirstBlock(status: Status | null | undefined): number | null {
+  const [first, setFirst] = useState<number | null>(null);
+  const head = status?.head?.number;
+  if (first === null && head !== undefined) setFirst(Math.max(status?.startBlock ?? 0, head - REPLAYED));
+  return first;
 }
 
 /**
@@ -65,7 +79,7 @@ export function useRecentTransfers(
     }, DRAW_MS);
     return () => clearInterval(timer);
   }, [paused]);
-  return { transfers, state };
+  return { transfers, state, error: null };
 }
 
 /** A report of `/ws/signals` that the index has come to a block. */
@@ -79,7 +93,10 @@ const MAX_BLOCKS = 10;
 const PAGE = 200;
 const MAX_OF_BLOCK = 1_000;
 
-/** Like `useRecentTransfers`, with transfers of nothing, which are no signals: loads each block that is indexed. */
+/**
+ * Like `useRecentTransfers`, with transfers of nothing, which are no signals: loads each block that is indexed. The
+ * index must have `fromBlock`.
+ */
 export function useBlockTransfers(limit: number, fromBlock: number | null, paused = false): RecentTransfers {
   const api = useApi();
   const [transfers, setTransfers] = useState<readonly Transfer[]>([]);
@@ -87,6 +104,7 @@ export function useBlockTransfers(limit: number, fromBlock: number | null, pause
   const wanted = useRef({ number: -1, hash: '' });
   const isLoading = useRef(false);
   const ending = useRef(new AbortController());
+  const [error, setError] = useState<unknown>(null);
   useEffect(() => () => ending.current.abort(), []);
 
   const load = async () => {
@@ -96,9 +114,11 @@ export function useBlockTransfers(limit: number, fromBlock: number | null, pause
       while (reached.current.number < wanted.current.number || reached.current.hash !== wanted.current.hash) {
         const { number } = wanted.current;
         // After a reorg the report is no higher, and what was listed from there on has left the chain.
-        const first = Math.max(Math.min(reached.current.number + 1, number), number - MAX_BLOCKS + 1);
+        const next = Math.max(reached.current.number + 1, number - MAX_BLOCKS + 1, fromBlock ?? 0);
+        const first = Math.min(next, number);
         const { hash, added } = await blockTransfers(api, first, ending.current.signal);
         reached.current = { number: first, hash };
+        setError(null);
         setTransfers((before) =>
           [...added, ...before.filter(({ blockNumber }) => blockNumber < first)].slice(0, limit),
         );
@@ -112,7 +132,11 @@ export function useBlockTransfers(limit: number, fromBlock: number | null, pause
     if (progress === undefined || paused || document.hidden) return;
     wanted.current = { number: progress.blockNumber, hash: progress.blockHash };
     // A block that cannot be loaded is tried again at the next report.
-    load().catch((error: unknown) => ending.current.signal.aborted || console.error(error));
+    load().catch((error: unknown) => {
+      if (ending.current.signal.aborted) return;
+      logFault(error);
+      setError(error);
+    });
   };
   const state = useStream<Progress>(
     fromBlock === null
@@ -124,7 +148,7 @@ export function useBlockTransfers(limit: number, fromBlock: number | null, pause
           onEvent,
         },
   );
-  return { transfers, state };
+  return { transfers, state, error };
 }
 
 /** The transfers of a block, newest first. */

@@ -3,7 +3,7 @@ import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Answers, EndpointName, Query } from './answers.ts';
 import type { Answered, Api, Exchange } from './api.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, logFault } from './api-error.ts';
 
 /** Delay before retrying an answer that is not ready, or a server that does not answer. */
 const RETRY_MS = 3_000;
@@ -98,7 +98,7 @@ export function useLoaded<T extends NonNullable<unknown> | null>(
       (error: unknown) => {
         if (ending.signal.aborted) return;
         if (error instanceof ApiError && error.code === 'unauthorized') return onRefusedKey(error);
-        if (!(error instanceof ApiError)) console.error(error);
+        logFault(error);
         setState((before) => ({ ...before, error, loading: false }));
         const passing = error instanceof ApiError && ['not_ready', 'unreachable'].includes(error.code);
         if (passing) timer = setTimeout(() => retriesRef.current && reload(), RETRY_MS);

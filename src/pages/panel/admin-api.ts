@@ -8,7 +8,7 @@ import type { describeIndex, describeOverview, describeSockets } from '../../ser
 import type { createKey, listKeys, usageHistory } from '../../server/admin/keys.ts';
 import type { AdminHooks, AdminOptions } from '../../server/admin/routes.ts';
 import type { AdminSql } from '../../server/admin/sql.ts';
-import { ApiError, apiErrorOf, errorText } from '../client/api-error.ts';
+import { ApiError, apiErrorOf, errorText, logFault } from '../client/api-error.ts';
 import { request } from '../client/request.ts';
 import type { Loaded } from '../client/use-answer.ts';
 
@@ -128,7 +128,7 @@ export function useAction(): Action {
 
 /** The panel's own errors contain advice and are shown verbatim. */
 export function adminErrorText(error: unknown): string {
-  if (!(error instanceof ApiError)) console.error(error);
+  logFault(error);
   const isOwn = error instanceof ApiError && OWN_CODES.includes(error.code);
   const text = isOwn ? error.message : errorText(error);
   return sentence(text);

@@ -57,11 +57,12 @@ export function Loading() {
 }
 
 export function Failure({ error, onRetry }: { error: unknown; onRetry: () => void }) {
-  const passing = error instanceof ApiError && error.code === 'not_ready';
+  const code = error instanceof ApiError ? error.code : '';
+  const tone = { not_ready: 'wait', not_found: '' }[code] ?? 'bad';
   return (
-    <div class={passing ? 'notice wait' : 'notice bad'} role="alert">
+    <div class={`notice ${tone}`} role="alert">
       <p>{errorText(error)}</p>
-      {!passing && (
+      {tone === 'bad' && (
         <button type="button" class="button" onClick={onRetry}>
           Retry
         </button>

@@ -29,9 +29,10 @@ export function Transactions({ facts, transfers }: TransactionsProps) {
   const counts = new Map<string, number>();
   for (const { txHash } of transfers.data ?? []) counts.set(txHash, (counts.get(txHash) ?? 0) + 1);
   const isWhole = transfers.data !== undefined && transfers.more === null;
-  const other = transfers.loading ? '…' : isWhole ? '0' : 'not loaded';
+  const other = transfers.loading ? '…' : transfers.error !== null ? '–' : isWhole ? '0' : 'not loaded';
+  const loaded = { ...facts, error: facts.error ?? transfers.error, exchanges: transfers.exchanges };
   return (
-    <Section id="transactions" title="Transactions" loaded={{ ...facts, exchanges: transfers.exchanges }}>
+    <Section id="transactions" title="Transactions" loaded={loaded}>
       {({ transactions }) => (
         <>
           <Table

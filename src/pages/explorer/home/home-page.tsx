@@ -1,8 +1,8 @@
 /** The chain at a glance, live. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { ExampleAddress } from '../../../model/address.ts';
 import type { Answers, Status, Transfer } from '../../client/answers.ts';
-import { useRecentTransfers } from '../../client/recent-transfers.ts';
+import { useFirstBlock, useRecentTransfers } from '../../client/recent-transfers.ts';
 import { type Loaded, useAnswer } from '../../client/use-answer.ts';
 import { Address, BlockLink, labelOf } from '../../ui/address.tsx';
 import { Sparkline } from '../../ui/chart.tsx';
@@ -29,15 +29,12 @@ const EXAMPLES: readonly ExampleAddress[] = JSON.parse(metaContent('examples') |
 /** Blocks in the lines beside the figures. The newest of them are listed. */
 const BLOCKS = 40;
 const LISTED = 8;
-const REPLAYED = 10;
 
 export function HomePage() {
   useTitle('Explorer');
   const status = useStatus();
   const head = status?.head?.number;
-  const [first, setFirst] = useState<number | null>(null);
-  if (first === null && head !== undefined) setFirst(Math.max(0, head - REPLAYED));
-  const { transfers, state } = useRecentTransfers(LISTED, first);
+  const { transfers, state } = useRecentTransfers(LISTED, useFirstBlock(status));
   const latest = useAnswer('latest_blocks', { limit: BLOCKS });
   useEffect(latest.reload, [head]);
   const blocks = latest.data?.blocks ?? [];

@@ -1,7 +1,7 @@
 /** Every transfer of the chain, live as it is indexed. */
 import { useState } from 'preact/hooks';
 import { TRANSFER_KINDS } from '../../../model/transfer-kind.ts';
-import { useBlockTransfers, useRecentTransfers } from '../../client/recent-transfers.ts';
+import { useBlockTransfers, useFirstBlock, useRecentTransfers } from '../../client/recent-transfers.ts';
 import { Address } from '../../ui/address.tsx';
 import { Link } from '../../ui/link.tsx';
 import { setParams, useTitle } from '../../ui/router.ts';
@@ -13,20 +13,15 @@ import { TransferTable } from '../transfer-table.tsx';
 /** Most rows kept. Older ones are dropped, however long the page stays open. */
 const ROWS = 200;
 
-/** Blocks to replay, so that the page does not start empty. */
-const REPLAYED = 10;
-
 export function LivePage({ params }: { params: URLSearchParams }) {
   useTitle('Live transfers');
   const [isPaused, setPaused] = useState(false);
-  const head = useStatus()?.head?.number;
-  const [first, setFirst] = useState<number | null>(null);
-  if (first === null && head !== undefined) setFirst(Math.max(0, head - REPLAYED));
+  const first = useFirstBlock(useStatus());
   const wallet = params.get('wallet');
   const withNothing = wallet === null && params.get('nothing') === '1';
   const signals = useRecentTransfers(ROWS, withNothing ? null : first, isPaused, wallet);
   const all = useBlockTransfers(ROWS, withNothing ? first : null, isPaused);
-  const { transfers, state } = withNothing ? all : signals;
+  const { transfers, state, error } = withNothing ? all : signals;
   const kind = params.get('kind') ?? '';
   const shown = kind === '' ? transfers : transfers.filter(({ transferType }) => transferType === kind);
   return (
@@ -43,7 +38,7 @@ export function LivePage({ params }: { params: URLSearchParams }) {
           </>
         )
       }
-      loaded={{ data: shown, exchanges: [], error: null, loading: false, reload: () => undefined }}
+      loaded={{ data: shown, exchanges: [], error, loading: false, reload: () => undefined }}
       controls={
         <>
           {wallet === null && (

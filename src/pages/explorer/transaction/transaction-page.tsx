@@ -119,13 +119,12 @@ function knownTransfers({ status }: Transaction, pages: Pages<Transfer>): readon
 }
 
 function Transfers({ pages }: { pages: Pages<Transfer> }) {
-  const shown = isNotFound(pages.error) ? { ...pages, data: [], error: null } : pages;
   return (
     <Section
       id="transfers"
       title="Transfers"
       note="In execution order, including internal transfers."
-      loaded={shown}
+      loaded={pages}
     >
       {(transfers) => (
         <>
