@@ -58,7 +58,7 @@ function addCreate(hooks: Command): void {
     .option('--format <format>', 'json, slack, discord or telegram')
     .option('--chat <id>', 'telegram: the chat to post to')
     .option('--confirmations <n>', 'blocks required on top of the block of an event', parseInteger)
-    .option('--finality', 'deliver only events of finalized blocks')
+    .option('--finality', 'deliver only events of final blocks')
     .option('--from-block <n>', 'first replay indexed events from this block on', parseInteger)
     .option('--key <id>', 'API key that owns the hook; its tier limits the number of hooks', parseInteger)
     .addHelpText(

@@ -27,7 +27,7 @@ CREATE TABLE hooks (
   secret TEXT NOT NULL,                  -- whsec_... of Standard Webhooks
   filter TEXT NOT NULL,                  -- JSON, as for atlas_subscribe
   confirmations INTEGER NOT NULL,        -- blocks that must stand on the block of an event
-  finality INTEGER NOT NULL,             -- 1: only blocks that the node calls finalized
+  finality INTEGER NOT NULL,             -- 1: only final blocks (model/finality.ts)
   state TEXT NOT NULL,                   -- active or paused
   reason TEXT,                           -- why it is paused
   created_at INTEGER NOT NULL,           -- Unix milliseconds, as all times here

@@ -16,7 +16,7 @@ export class FinalBlocks {
     this.lastBlock = prepareLastBlock(db);
   }
 
-  /** The highest block that a node proved final, null where none did. */
+  /** The highest block that the daemon found final by the node or at once, null for none. */
   anchor(): number | null {
     return this.anchorOf.get() ?? null;
   }
@@ -33,10 +33,11 @@ export class FinalBlocks {
   explain(): string {
     const head = this.lastBlock()?.number;
     const place = head === undefined ? 'the index is empty' : `the index is at block ${head}`;
-    if (this.anchor() !== null) return `${place}, and the node says which of its blocks are final`;
+    const anchor = this.anchor();
+    if (anchor !== null) return `${place}, and the daemon found it final up to block ${anchor}`;
     return (
-      `${place}, and a block is final once ${this.maxReorg} blocks are above it ` +
-      `(${settingName('index.max_reorg')})`
+      `${place}, and as the daemon found no block final by the node, one counts as final once ${this.maxReorg} blocks ` +
+      `are above it (${settingName('index.max_reorg')})`
     );
   }
 }

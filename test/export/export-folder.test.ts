@@ -77,14 +77,17 @@ test('a range outside the index, and an index without a final block, are named w
   await assert.rejects(run({ from: 30, to: 20 }), /--from 30 is after --to 20/);
   const db = openIndexForReading(createIndex(t, START));
   t.after(() => db.close());
-  assert.match(new FinalBlocks(db, 400).explain(), /is at block 306, and the node says which of its blocks/);
+  assert.match(
+    new FinalBlocks(db, 400).explain(),
+    /is at block 306, and the daemon found it final up to block \d+$/,
+  );
   const young = createIndex(t, START);
   const writable = openDatabase(young);
   writable.exec('UPDATE chain_anchors SET finalized = NULL');
   writable.close();
   await assert.rejects(
     setUpOf(t, young).run({ maxReorg: 400 }),
-    /no indexed block is final yet: the index is at block 306, and a block is final once 400 blocks are above it/,
+    /no indexed block is final yet: the index is at block 306, .* counts as final once 400 blocks are above it/,
   );
 });
 

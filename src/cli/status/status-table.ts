@@ -171,7 +171,7 @@ const NODE_CHAINS: Record<NodeChain, string> = {
   behind: 'its head is below the index',
   another_chain: 'not the indexed chain',
   reorg_too_deep: 'forks from the index deeper than index.max_reorg',
-  reorg_below_finalized: 'forks from the index below a finalized block',
+  reorg_below_finalized: 'forks from the index below a final block',
 };
 
 const BAR_CELLS = 30;

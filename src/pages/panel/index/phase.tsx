@@ -15,7 +15,7 @@ const WAITS = {
   behind: 'Waiting for the node to catch up',
   another_chain: 'Stopped: the node is on another chain',
   reorg_too_deep: 'Stopped: the reorganisation is too deep',
-  reorg_below_finalized: 'Stopped: finalized blocks changed',
+  reorg_below_finalized: 'Stopped: final blocks changed',
 };
 
 const LAMPS = { starting: 'wait', backfilling: 'wait', following: 'good', paused: 'bad' } as const;
