@@ -124,7 +124,7 @@ function rate(samples: readonly Sample[]): string {
 const SERIES = {
   lag: {
     text: 'Behind',
-    name: 'Age of the newest block',
+    name: 'Age of the newest block, s',
     of: (s: Sample) => s.lagSeconds ?? 0,
     say: duration,
   },

@@ -18,6 +18,8 @@ interface ChartProps {
   kind: 'step' | 'line' | 'bars';
   /** Marks on the x axis. Default: times. */
   ticks?: readonly Tick[];
+  /** After each number on the y axis. */
+  unit?: string;
 }
 
 const HEIGHT = 220;
@@ -27,7 +29,7 @@ const TOP = 8;
 const BOTTOM = 24;
 const PIXELS_PER_TICK = 110;
 
-export function Chart({ label, points, kind, ticks }: ChartProps) {
+export function Chart({ label, points, kind, ticks, unit = '' }: ChartProps) {
   const [width, frame] = useWidth();
   const [picked, setPicked] = useState<number | null>(null);
   const first = points[0];
@@ -94,6 +96,7 @@ export function Chart({ label, points, kind, ticks }: ChartProps) {
               />
               <text x={LEFT - 6} y={y(mark) + 4} text-anchor="end">
                 {compact(mark)}
+                {unit}
               </text>
             </g>
           ))}

@@ -28,10 +28,10 @@ export function countText(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${ending}`;
 }
 
-/** `1.2M`; `5.79 × 10⁷⁶` from a quadrillion. */
+/** `−1.2M`; `5.79 × 10⁷⁶` from a quadrillion. */
 export function compact(value: number): string {
-  if (Math.abs(value) < 1e15) return COMPACT.format(value);
-  return scientific(value, 2);
+  const text = Math.abs(value) < 1e15 ? COMPACT.format(value) : scientific(value, 2);
+  return text.replace('-', '−');
 }
 
 function scientific(value: number, digits: number): string {

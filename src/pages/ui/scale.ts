@@ -30,19 +30,32 @@ const STEPS = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((n) => n * DAY_MS),
 ];
 
-/** Round times within a range of Unix milliseconds, at most `count`. */
+/** Round times within a range of Unix milliseconds, at most `count`. The first has its date with the year. */
 export function timeTicks(from: number, to: number, count: number): Tick[] {
-  if (to <= from) return [{ at: from, text: timeText(from, MINUTE_MS) }];
+  if (to <= from) return [{ at: from, text: timeText(from, MINUTE_MS, true) }];
   const step = STEPS.find((candidate) => (to - from) / candidate <= count) ?? (to - from) / count;
+  const first = Math.ceil(from / step) * step;
   const ticks: Tick[] = [];
-  for (let at = Math.ceil(from / step) * step; at <= to; at += step)
-    ticks.push({ at, text: timeText(at, step) });
+  for (let at = first; at <= to; at += step) {
+    const isNewYear = new Date(at).getUTCFullYear() !== new Date(at - step).getUTCFullYear();
+    ticks.push({ at, text: timeText(at, step, at === first || isNewYear) });
+  }
   return ticks;
 }
 
-function timeText(at: number, step: number): string {
+function timeText(at: number, step: number, hasYear: boolean): string {
   const iso = new Date(at).toISOString();
-  if (step >= 20 * DAY_MS) return iso.slice(0, 10);
-  if (step >= DAY_MS || at % DAY_MS === 0) return iso.slice(5, 10);
-  return step >= MINUTE_MS ? iso.slice(11, 16) : iso.slice(11, 19);
+  const date = iso.slice(hasYear || step >= 20 * DAY_MS ? 0 : 5, 10);
+  if (step >= DAY_MS || at % DAY_MS === 0) return date;
+  const time = step >= MINUTE_MS ? iso.slice(11, 16) : iso.slice(11, 19);
+  return hasYear ? `${date} ${time}` : time;
+}
+
+/** Round ranks from 1 to `last`, with both ends. */
+export function rankTicks(last: number, count: number): Tick[] {
+  const step = Math.max(1, roundStep(1, last, count));
+  const ranks = [1];
+  for (let rank = step; rank <= last - step / 2; rank += step) if (rank > 1) ranks.push(rank);
+  if (last > 1) ranks.push(last);
+  return ranks.map((at) => ({ at, text: String(at) }));
 }

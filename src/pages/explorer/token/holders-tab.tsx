@@ -4,12 +4,16 @@ import { Address, labelOf } from '../../ui/address.tsx';
 import { Units } from '../../ui/amount.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { Meter } from '../../ui/facts.tsx';
-import { countText, grouped, percent } from '../../ui/format.ts';
+import { countText, percent } from '../../ui/format.ts';
+import { rankTicks } from '../../ui/scale.ts';
 import { Section } from '../../ui/section.tsx';
 import { Table } from '../../ui/table.tsx';
 import type { TokenTabProps } from './token-tab-props.ts';
 
 const LIMIT = 100;
+
+/** About as many ranks as a narrow chart has room for. */
+const TICKS = 5;
 
 export function HoldersTab({ stats }: TokenTabProps) {
   const list = useAnswer('token_holders', { token: stats.token, limit: LIMIT, include_contracts: true });
@@ -38,9 +42,8 @@ export function HoldersTab({ stats }: TokenTabProps) {
                   value: together * 100,
                   text: `The ${rank} largest hold ${percent(together)} of the supply`,
                 }))}
-                ticks={[rows[0], rows.at(-1)].flatMap((row) =>
-                  row ? [{ at: row.rank, text: grouped(row.rank) }] : [],
-                )}
+                ticks={rankTicks(rows.length, TICKS)}
+                unit=" %"
               />
             )}
             <Table
