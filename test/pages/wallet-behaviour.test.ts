@@ -21,7 +21,7 @@ test('a label is a sentence about the wallet, with its criterion', () => {
   assert.deepEqual(
     sentences.map(({ name, found, criterion }) => `${name}: ${found} (${criterion})`),
     [
-      'Fresh: first active 519 blocks ago, in 7 transactions since (less than 1,000 blocks and 20 transactions)',
+      'Fresh: first seen 519 blocks ago, in 7 transactions since (less than 1,000 blocks and 20 transactions)',
       'Whale: received 12,000.5 MON and sent 0 MON (more than 10,000 either way)',
       'Casual: moved 1 token in 7 transactions (1 to 3 tokens, fewer than 50 transactions)',
     ],

@@ -37,6 +37,11 @@ interface UnitsProps extends Omit<AmountProps, 'text'> {
   decimals: number | null;
 }
 
+/** What an amount without decimals is counted in; null where it has some. */
+export function unitsName(decimals: number | null): string | null {
+  return decimals === null ? 'units' : null;
+}
+
 export function Units({ units, decimals, ...rest }: UnitsProps) {
   return <Amount text={unitsToText(BigInt(units), decimals ?? 0)} {...rest} />;
 }
@@ -60,7 +65,7 @@ function movesOne(transferType: string): boolean {
 
 /** The value of a transfer: an amount, or a token by its number, with the units where there may be several. */
 export function TransferAmount({ token = null, tokenId, transferType, ...amount }: TransferAmountProps) {
-  if (tokenId === null) return <Units {...amount} />;
+  if (tokenId === null) return <Units {...amount} symbol={amount.symbol ?? unitsName(amount.decimals)} />;
   const number = shortId(tokenId);
   const sign = amount.sign ?? '';
   return (

@@ -2,11 +2,12 @@
 import type { Answers } from '../../client/answers.ts';
 import { useAnswer } from '../../client/use-answer.ts';
 import { Address, BlockLink, labelOf, TransactionLink } from '../../ui/address.tsx';
-import { Units } from '../../ui/amount.tsx';
+import { Units, unitsName } from '../../ui/amount.tsx';
 import { countText, grouped, percent, safeName } from '../../ui/format.ts';
 import { Section } from '../../ui/section.tsx';
 import { Signed } from '../../ui/signed.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { isLate } from '../coverage.tsx';
 import { colourOf, groupsOf, LaunchPicture, Swatch } from './launch-picture.tsx';
 import type { TokenTabProps } from './token-tab-props.ts';
 
@@ -33,6 +34,12 @@ export function LaunchTab({ stats }: TokenTabProps) {
             {stats.estimateQuality === 'partial' && (
               <p class="notice">
                 Transfers before the first indexed block are missing, so these are not its first holders.
+              </p>
+            )}
+            {stats.estimateQuality === null && isLate(stats.historicalCoverageStartBlock) && (
+              <p class="notice">
+                Whether transfers before the first indexed block are missing has not been examined yet. If so,
+                these are not its first holders.
               </p>
             )}
             <Sentences launch={answer} />
@@ -85,8 +92,8 @@ function Sentences({ launch: { summary, firstBlock, openBlock } }: { launch: Lau
         <b>{countText(insiders, 'wallet')}</b> got it without paying before the first buyer did.
       </li>
       <li>
-        <b>{countText(fresh, 'wallet')}</b> had their first coins at most {grouped(fresh_blocks)} blocks
-        before.
+        <b>{countText(fresh, 'wallet')}</b> had {fresh === 1 ? 'its' : 'their'} first coins at most{' '}
+        {grouped(fresh_blocks)} blocks before.
       </li>
       {heldShare !== null && (
         <li>
@@ -156,7 +163,15 @@ function columnsOf({ buyers, symbol, decimals, quote }: Launch): Column<Buyer>[]
       title: 'Paid',
       number: true,
       cell: ({ paid }) =>
-        paid === null ? '–' : <Units units={paid.amount} decimals={paid.decimals} symbol={paid.symbol} />,
+        paid === null ? (
+          '–'
+        ) : (
+          <Units
+            units={paid.amount}
+            decimals={paid.decimals}
+            symbol={paid.symbol ?? unitsName(paid.decimals)}
+          />
+        ),
     },
     {
       title: 'Holds still',

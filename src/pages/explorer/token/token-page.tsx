@@ -15,6 +15,7 @@ import { Failure, Loading } from '../../ui/section.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Unfinished } from '../chain-state.tsx';
+import { Coverage } from '../coverage.tsx';
 import { tokenName } from '../token-name.ts';
 import { BuyersTab } from './buyers-tab.tsx';
 import { HoldersTab } from './holders-tab.tsx';
@@ -76,6 +77,7 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
         {stats.data && stats.data.transferCount > 0 && (
           <Facts facts={factsOf(stats.data, supply.data ?? null)} />
         )}
+        {stats.data && <Coverage startBlock={stats.data.historicalCoverageStartBlock} />}
       </header>
       {stats.data === undefined ? (
         stats.error === null && <Loading />

@@ -21,7 +21,7 @@ const LABELS: Record<
   fresh: {
     name: 'Fresh',
     found: ({ ageBlocks, txCount }) =>
-      `first active ${countText(ageBlocks ?? 0, 'block')} ago, in ${countText(txCount, 'transaction')} since`,
+      `first seen ${countText(ageBlocks ?? 0, 'block')} ago, in ${countText(txCount, 'transaction')} since`,
     criterion: 'less than 1,000 blocks and 20 transactions',
   },
   whale: {

@@ -14,6 +14,8 @@ export interface WalletFacts {
   label: AddressLabel | null;
   /** Null without any transfer in the index. */
   activity: WalletActivity | null;
+  /** The first block of the index. */
+  startBlock: number;
 }
 
 export async function loadFacts(
@@ -27,14 +29,15 @@ export async function loadFacts(
   });
   const batch = await api.send<Answers['wallets/batch']>('POST', '/api/wallets/batch', body, signal);
   const { summary, funding, labels, tokens } = batch.data.wallets[address] ?? {};
+  const startBlock = batch.data.historicalCoverageStartBlock;
   if (summary !== undefined && funding !== undefined && labels !== undefined && tokens !== undefined) {
-    const data = { label: labelOf(labels, 'address'), activity: { summary, funding, labels, tokens } };
-    return { data, exchanges: [batch.exchange] };
+    const activity = { summary, funding, labels, tokens };
+    return { data: { label: labelOf(labels, 'address'), activity, startBlock }, exchanges: [batch.exchange] };
   }
   // The batch says nothing of an address without transfers, but it may have a label.
   const label = await api.get('wallet_label', { address }, signal);
   return {
-    data: { label: labelOf(label.data, 'address'), activity: null },
+    data: { label: labelOf(label.data, 'address'), activity: null, startBlock },
     exchanges: [batch.exchange, label.exchange],
   };
 }

@@ -20,6 +20,7 @@ import { useTitle } from '../../ui/router.ts';
 import { Failure } from '../../ui/section.tsx';
 import { Time } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
+import { Coverage } from '../coverage.tsx';
 import { labelSentences } from './behaviour.ts';
 import { findCreation } from './creation.ts';
 import { FourAnswers } from './four-answers.tsx';
@@ -79,9 +80,12 @@ export function WalletHeader({ address, facts: { data, error, reload }, parties 
           ]}
         />
       )}
-      <p class="small soft">
-        A token contract? <Link to={tokenPath(address)}>Show it as a token</Link>
-      </p>
+      {data !== undefined && <Coverage startBlock={data.startBlock} />}
+      {what !== 'Zero address' && node.data?.hasCode !== false && (
+        <p class="small soft">
+          A token contract? <Link to={tokenPath(address)}>Show it as a token</Link>
+        </p>
+      )}
     </header>
   );
 }
@@ -104,7 +108,7 @@ function factsOf({ summary, labels }: WalletActivity): Fact[] {
       value: lastActivity === null ? '–' : <Time iso={lastActivity} />,
       note: firstSeenBlock !== null && (
         <>
-          first in block <BlockLink block={firstSeenBlock} />
+          first seen in block <BlockLink block={firstSeenBlock} />
           {age !== null && `, ${countText(age, 'block')} ago`}
         </>
       ),
