@@ -68,7 +68,14 @@ const BAD_USAGE: [args: string[], message: RegExp][] = [
   ],
   [
     ['keys', 'revoke', 'x'],
-    /'x' is invalid for argument 'id'. It must be a key number as shown by "keys list"; see/,
+    /^atlas-node: 'x' is invalid for argument 'id'. It must be a key number as shown by "keys list"; see/,
+  ],
+  [['verify', '--repair', '5..1'], /two block numbers, the lower one first, such as 1200\.\.1250; see/],
+  [['labels', 'import', 'none.csv'], /^atlas-node: cannot read none\.csv: no such file$/m],
+  [['lists', 'import', 'none.txt'], /^atlas-node: cannot read none\.txt: no such file$/m],
+  [
+    ['hooks', 'create', '--url', 'https://example.org', '--filter', '@none.json'],
+    /^atlas-node: --filter must be JSON, or @ and a file with JSON, not @none\.json: no such file$/m,
   ],
   [['status', '--url', 'here'], /--url must be a URL/],
   [['status', '--url', 'ftp://127.0.0.1'], /--url must be a URL such as "http:.*, not "ftp:/],

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../lib/errors.ts';
 import { fileErrorReason } from '../lib/files.ts';
+import { settingName } from '../lib/setting-name.ts';
 import { isObject } from '../lib/text.ts';
 import { parseDeclaration } from './declaration.ts';
 import type { AddedSignature } from './signatures.ts';
@@ -36,7 +37,7 @@ export async function loadAbiFolder(folder: string): Promise<AddedSignature[]> {
       for (const added of readAbi(file, hash)) found.set(`${added.kind} ${added.declaration}`, added);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      mistakes.push(`explorer.abi_dir: ${error.message}`);
+      mistakes.push(`${settingName('explorer.abi_dir')}: ${error.message}`);
     }
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes);
@@ -44,14 +45,19 @@ export async function loadAbiFolder(folder: string): Promise<AddedSignature[]> {
 }
 
 function abiFilesIn(folder: string): string[] {
-  const names = attempt(() => readdirSync(folder), `explorer.abi_dir: cannot read ${folder}`);
+  const names = attempt(
+    () => readdirSync(folder),
+    `${settingName('explorer.abi_dir')}: cannot read ${folder}`,
+  );
   const files = names.filter((name) => name.endsWith('.json')).sort();
   if (files.length === 0)
     throw new ConfigError(
-      `explorer.abi_dir: ${folder} has no ABI files (*.json); leave the setting empty for none`,
+      `${settingName('explorer.abi_dir')}: ${folder} has no ABI files (*.json); leave the setting empty for none`,
     );
   if (files.length > MAX_FILES)
-    throw new ConfigError(`explorer.abi_dir: ${folder} has more than ${MAX_FILES} ABI files`);
+    throw new ConfigError(
+      `${settingName('explorer.abi_dir')}: ${folder} has more than ${MAX_FILES} ABI files`,
+    );
   return files.map((name) => join(folder, name));
 }
 

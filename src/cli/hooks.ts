@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config/parse-config.ts';
 import type { HookStore } from '../hooks/hook-store.ts';
-import { ConfigError, FatalError, messageOf, RequestError } from '../lib/errors.ts';
-import { dataFileExists } from '../lib/files.ts';
+import { ConfigError, FatalError, RequestError } from '../lib/errors.ts';
+import { dataFileExists, fileErrorReason } from '../lib/files.ts';
 import { formatTable } from './format.ts';
 import { withKeyStore } from './keys.ts';
 import { addReport, examples, withDataFile } from './options.ts';
@@ -198,7 +198,8 @@ function readFilter(text: string): unknown {
   try {
     return JSON.parse(text.startsWith('@') ? readFileSync(text.slice(1), 'utf8') : text);
   } catch (error) {
-    throw new ConfigError(`--filter must be JSON, or @ and a file with JSON: ${messageOf(error)}`);
+    const reason = error instanceof SyntaxError ? error.message : fileErrorReason(error);
+    throw new ConfigError(`--filter must be JSON, or @ and a file with JSON, not ${text}: ${reason}`);
   }
 }
 
@@ -242,7 +243,8 @@ export async function withHookStore<T>(
   action: (store: HookStore) => T,
   { create = false } = {},
 ): Promise<T> {
-  const missing = 'create a hook or import a list, or name the folder with --data-dir';
+  const missing =
+    'create a hook or import a list, or name the folder with --data-dir, or the configuration with --config';
   const opener = async () => (await import('../hooks/hook-store.ts')).openHookStore;
   try {
     return await withDataFile(join(dataDir, 'hooks.db'), create ? null : missing, opener, action);

@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import type { LabelSelection, LabelsFile } from '../labels/labels-file.ts';
-import { ConfigError, codeOf } from '../lib/errors.ts';
+import { ConfigError } from '../lib/errors.ts';
+import { fileErrorReason } from '../lib/files.ts';
 import { ADDRESS_PATTERN } from '../model/address.ts';
 import { LABEL_CATEGORIES } from '../model/label.ts';
 import { requireDataFolder } from './data-folder.ts';
 import { formatNumber, formatTable } from './format.ts';
-import { addConfigOptions, addNotes, addReport, examples } from './options.ts';
+import { addConfigOptions, addNotes, addReport, examples, withDataFile } from './options.ts';
 
 const NOTES = `A CSV file has the columns address, name, category and source, in any order if its first line names \
 them; a JSON file is a list of objects with these fields. Only address and name are required. Categories: \
@@ -38,9 +39,8 @@ function addImport(labels: Command): void {
     const loaded = await load();
     const note = requireDataFolder(loaded);
     const { data_dir } = loaded.config;
-    const { makeDataDir } = await import('../config/load-config.ts');
-    makeDataDir(data_dir);
-    const count = await withLabels(data_dir, (store) => store.import(parseLabels(text, basename(file))));
+    const add = (store: LabelsFile) => store.import(parseLabels(text, basename(file)));
+    const count = await withLabels(data_dir, add, { create: true });
     console.log(`${formatNumber(count)} labels imported from ${file}`);
     if (note !== undefined) console.error(`atlas-node: ${note}`);
   });
@@ -90,16 +90,18 @@ function readList(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigError(`cannot read ${file}: ${codeOf(error)}`);
+    throw new ConfigError(`cannot read ${file}: ${fileErrorReason(error)}`);
   }
 }
 
-async function withLabels<T>(dataDir: string, action: (store: LabelsFile) => T): Promise<T> {
-  const { openLabelsFile } = await import('../labels/labels-file.ts');
-  const store = openLabelsFile(join(dataDir, 'labels.db'));
-  try {
-    return action(store);
-  } finally {
-    store.close();
-  }
+/** Runs `action` with the labels, which must exist unless `create` is set, and closes them afterwards. */
+function withLabels<T>(
+  dataDir: string,
+  action: (store: LabelsFile) => T,
+  { create = false } = {},
+): Promise<T> {
+  const missing =
+    'import names with "atlas-node labels import", or name the folder with --data-dir, or the configuration with --config';
+  const opener = async () => (await import('../labels/labels-file.ts')).openLabelsFile;
+  return withDataFile(join(dataDir, 'labels.db'), create ? null : missing, opener, action);
 }

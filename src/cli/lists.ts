@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../config/parse-config.ts';
-import { ConfigError, messageOf } from '../lib/errors.ts';
+import { ConfigError } from '../lib/errors.ts';
+import { fileErrorReason } from '../lib/files.ts';
 import { formatTable } from './format.ts';
 import { withHookStore } from './hooks.ts';
 import { addReport, examples } from './options.ts';
@@ -65,7 +66,7 @@ function readAddresses(file: string): Set<string> {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigError(`cannot read ${file}: ${messageOf(error)}`);
+    throw new ConfigError(`cannot read ${file}: ${fileErrorReason(error)}`);
   }
   const hex = text.match(/\b0x[0-9a-fA-F]+\b/g) ?? [];
   const malformed = hex.find((word) => word.length !== 42);

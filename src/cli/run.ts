@@ -37,7 +37,7 @@ function describeUsageError(
 ): { lines: string[]; exitCode: number } {
   if (error.code === 'commander.help') return { lines: [], exitCode: EXIT_USAGE };
   const message = error.message
-    .replace(/^error: /, '')
+    .replace(/^error: (command-argument value )?/, '')
     .replace(/\s*\n\s*/g, ' ')
     .replace(/\.$/, '');
   const line = `${message}; see ${matchedCommandName(program, args)} --help`;

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ConfigError, messageOf } from '../lib/errors.ts';
+import { ConfigError } from '../lib/errors.ts';
 import { fileErrorReason, makePrivateFolder } from '../lib/files.ts';
 import { nameSettings, settingName } from '../lib/setting-name.ts';
 import type { FlagValues } from './flags.ts';
@@ -71,6 +71,6 @@ export function makeDataDir(path: string): void {
   try {
     makePrivateFolder(path); // it contains keys.db
   } catch (error) {
-    throw new ConfigError(`${settingName('data_dir')}: cannot create ${path}: ${messageOf(error)}`);
+    throw new ConfigError(`${settingName('data_dir')}: cannot create ${path}: ${fileErrorReason(error)}`);
   }
 }

@@ -37,7 +37,9 @@ export function parseBody(sent: Buffer, what: string, projection?: Projection): 
 export function httpError(answer: NodeResponse, what: string): UpstreamError {
   const error = errorInBody(answer.body);
   if (answer.status === 413) return new UpstreamError('too-large', `${what}: HTTP 413`, error?.code);
-  const detail = error === undefined ? excerpt(answer.body) : error.message;
+  const isRedirect = answer.status >= 300 && answer.status < 400;
+  const told = error === undefined ? excerpt(answer.body) : error.message;
+  const detail = isRedirect ? 'a redirect, which is not followed: name the address that it leads to' : told;
   const options = { httpStatus: answer.status };
   return new UpstreamError('http', `${what}: HTTP ${answer.status}: ${detail}`, error?.code, options);
 }

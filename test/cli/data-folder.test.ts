@@ -34,6 +34,16 @@ test('a key, labels and lists are refused for a missing folder, and for one that
   assert.deepEqual([existsSync(join(cwd, 'none')), existsSync(join(home, 'keys.db'))], [false, false]);
 });
 
+test('labels that no import made are no empty list: the folder may be a wrong one', async (t) => {
+  const cwd = tempDir(t);
+  for (const folder of [cwd, 'none']) {
+    const { code, stderr } = await atlas(t, cwd, ['labels', 'list', '--data-dir', folder]);
+    assert.equal(code, 1);
+    assert.match(stderr, /^atlas-node: there is no .*labels\.db yet: import names with .*--data-dir, .*\n$/);
+  }
+  assert.deepEqual([existsSync(join(cwd, 'labels.db')), existsSync(join(cwd, 'none'))], [false, false]);
+});
+
 test('the first key can be created before the first start', async (t) => {
   const cwd = tempDir(t);
   const empty = join(cwd, 'empty');

@@ -242,6 +242,8 @@ describe('a single call', () => {
     const text = JSON.stringify({ id: null, error: { code: -32601, message: 'not on this plan' } });
     node.misbehave({ wire: { kind: 'body', status: 403, text } });
     await rejectsAs('http', client.call('eth_test', []), /HTTP 403: not on this plan/, -32601);
+    node.misbehave({ wire: { kind: 'body', status: 301, text: '' } });
+    await rejectsAs('http', client.call('eth_test', []), /HTTP 301: a redirect, which is not followed: name/);
   });
 
   it('fails as too-large however a node words it, and for an answer over its own limit', async () => {

@@ -241,6 +241,6 @@ function parseSample(text: string): number {
 function parseRange(text: string): BlockRange {
   const [from, to] = /^(\d{1,15})\.\.(\d{1,15})$/.exec(text)?.slice(1).map(Number) ?? [];
   if (from === undefined || to === undefined || from > to)
-    throw new InvalidArgumentError('It must be two block numbers such as 1200..1250.');
+    throw new InvalidArgumentError('It must be two block numbers, the lower one first, such as 1200..1250.');
   return { first: from, last: to };
 }
