@@ -23,6 +23,11 @@ pageTests({
     const copied = String(await page.evaluate('navigator.clipboard.readText()'));
     assert.ok(copied.includes(`${base}/api/wallet_summary?address=`), copied);
 
+    const ids = z
+      .array(z.string())
+      .parse(await page.evaluate(`[...document.querySelectorAll('[id]')].map(({ id }) => id)`));
+    assert.deepEqual(ids, [...new Set(ids)], 'a link to #search leads to the endpoint of that name');
+
     const document = await (await fetch(`${base}/openapi.json`)).json();
     const { servers } = z.object({ servers: z.tuple([z.object({ url: z.string() })]) }).parse(document);
     assert.equal(new URL(servers[0].url, `${base}/openapi.json`).href, `${base}/`);

@@ -10,7 +10,7 @@ import { TryIt } from './try-it.tsx';
 
 const main = document.getElementById('main');
 const top = document.getElementById('top');
-const search = document.getElementById('search');
+const search = document.getElementById('search-field');
 if (main === null || top === null || search === null) throw new Error('the page is incomplete');
 
 nameThisServer(main);

@@ -126,7 +126,7 @@ function docsContent(document: OpenApiDocument): string {
     }))
     .filter(({ members }) => members.length > 0);
   return `<nav aria-label="Contents">
-<div id="search"></div>
+<div id="search-field"></div>
 <h2>Reference</h2>
 <ul>
 ${REFERENCE_LINKS.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('\n')}
