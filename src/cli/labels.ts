@@ -101,7 +101,8 @@ function withLabels<T>(
   { create = false } = {},
 ): Promise<T> {
   const missing =
-    'import names with "atlas-node labels import", or name the folder with --data-dir, or the configuration with --config';
+    'import names with "atlas-node labels import", or name the folder with --data-dir, or the configuration with ' +
+    '--config';
   const opener = async () => (await import('../labels/labels-file.ts')).openLabelsFile;
   return withDataFile(join(dataDir, 'labels.db'), create ? null : missing, opener, action);
 }

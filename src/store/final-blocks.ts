@@ -36,8 +36,8 @@ export class FinalBlocks {
     const anchor = this.anchor();
     if (anchor !== null) return `${place}, and the daemon found it final up to block ${anchor}`;
     return (
-      `${place}, and as the daemon found no block final by the node, one counts as final once ${this.maxReorg} blocks ` +
-      `are above it (${settingName('index.max_reorg')})`
+      `${place}, and as the daemon found no block final by the node, one counts as final once ` +
+      `${this.maxReorg} blocks are above it (${settingName('index.max_reorg')})`
     );
   }
 }
