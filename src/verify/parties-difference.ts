@@ -27,8 +27,8 @@ export function partiesDifference(
   tip: Tip,
 ): string | null {
   const { parties, transfers } = readersOf(db);
-  const stored = parties(tip.number);
-  if (stored === null) return null;
+  const stored = parties([tip.number]).get(tip.number);
+  if (stored === undefined) return null;
   const named = namedParties(batch, i);
   const rows = transfers.range(before.lastTransfer + 1, tip.lastTransfer + 1);
   const firsts = rows.filter(({ eventIndex }) => eventIndex === 0);

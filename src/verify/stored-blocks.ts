@@ -42,7 +42,7 @@ export class StoredBlocks {
     if (tip?.number !== number) throw new DamageError(`block ${number} is missing`);
     const before = readLastBlock(this.db, number - 1);
     const rows = this.transfers.range((before?.lastTransfer ?? 0) + 1, tip.lastTransfer + 1);
-    const parties = this.partiesOf(number);
+    const parties = this.partiesOf([number]).get(number);
     const pairs = rows.map(({ id, eventIndex }) => (eventIndex === 0 ? (parties?.of(id) ?? null) : null));
     const others = pairs.flatMap((pair) => (pair === null ? [] : walletsOfPair(pair)));
     for (const book of this.books) book.load(rows, others);

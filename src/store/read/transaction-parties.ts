@@ -7,15 +7,19 @@ import {
   PartiesCursor,
   PartyRole,
 } from '../packed-parties.ts';
+import { idList } from './id-list.ts';
 
-/** Reads a block's parties, null if the index has none of it. */
-export function prepareBlockParties(db: Db): (block: number) => BlockParties | null {
-  const statement = db.prepare<[number], { parties: Buffer; before: number }>(/* sql */ `
-    SELECT p.parties, ifnull((SELECT last_transfer FROM blocks b WHERE b.number = p.number - 1), 0) AS before
-    FROM block_parties p WHERE p.number = +?`);
-  return (block) => {
-    const row = statement.get(block);
-    return row === undefined ? null : new BlockParties(row.parties, row.before + 1);
+/** Reads the parties of blocks, by block number; of those of which the index has some. */
+export function prepareBlockParties(db: Db): (blocks: readonly number[]) => Map<number, BlockParties> {
+  const statement = db.prepare<[string], { number: number; parties: Buffer; before: number }>(/* sql */ `
+    SELECT p.number, p.parties,
+      ifnull((SELECT last_transfer FROM blocks b WHERE b.number = p.number - 1), 0) AS before
+    FROM json_each(?) list CROSS JOIN block_parties p ON p.number = list.value`);
+  return (blocks) => {
+    const rows = statement.all(idList(blocks));
+    return new Map(
+      rows.map(({ number, parties, before }) => [number, new BlockParties(parties, before + 1)]),
+    );
   };
 }
 

@@ -3,6 +3,7 @@ import { LruMap } from '../../lib/lru-map.ts';
 import { ZERO_DIGITS } from '../../model/address.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
+import type { StoredParties } from '../../query/stored-parties.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
 import { type TokenSymbols, UNREAD_TOKEN } from '../../query/tokens.ts';
 import { START_ROWS, type TransactionRow } from '../../query/transaction-rows.ts';
@@ -62,7 +63,7 @@ export class IndexSource implements EventSource {
   readonly chainInfo: ChainInfo;
   private readonly options: IndexSourceOptions;
   private current: CurrentTransaction | null = null;
-  private readonly storedParties: ReturnType<StreamReads['storedParties']>;
+  private readonly storedParties: StoredParties;
   /** Transactions read ahead that are complete, by the id of their first transfer. */
   private readonly ahead = new Map<number, TransactionRow[]>();
   /** The metadata of tokens by contract, once read: it does not change then. */
@@ -97,6 +98,7 @@ export class IndexSource implements EventSource {
       else transaction.push(row);
     }
     for (const [first, { length }] of this.ahead) if (length === START_ROWS) this.ahead.delete(first);
+    this.storedParties.load(events);
     return events;
   }
 
@@ -119,7 +121,7 @@ export class IndexSource implements EventSource {
   }
 
   partiesOf(row: EventRow): PartiesLookup | undefined {
-    const parties = this.storedParties(row, (i) => this.transferAt(row, i));
+    const parties = this.storedParties.of(row, (i) => this.transferAt(row, i));
     if (parties !== null) return { parties, reason: null };
     return this.directParties(row) ?? this.options.parties.get(row.txHash, row.blockHash);
   }
