@@ -14,17 +14,17 @@ const MAX_COLUMNS = 120;
 
 /** Longer files, each with the lines that it may have. Split a file instead of adding one or raising its number. */
 const LONG_FILES: Readonly<Record<string, number>> = {
-  'test/api/endpoints/token-launch.test.ts': 451,
+  'test/api/endpoints/token-launch.slow.test.ts': 451,
   'test/api/recount.ts': 590,
-  'test/chain/tracker.test.ts': 428,
-  'test/gateway/caching/caching.test.ts': 495,
-  'test/gateway/filters/filters.test.ts': 490,
-  'test/gateway/logs/logs.test.ts': 487,
-  'test/indexer/indexer.test.ts': 541,
+  'test/chain/tracker.slow.test.ts': 428,
+  'test/gateway/caching/caching.slow.test.ts': 495,
+  'test/gateway/filters/filters.slow.test.ts': 490,
+  'test/gateway/logs/logs.slow.test.ts': 487,
+  'test/indexer/indexer.slow.test.ts': 541,
   'test/node/subscriptions.test.ts': 480,
-  'test/pages/explorer.page.test.ts': 753,
-  'test/pages/panel.page.test.ts': 423,
-  'test/server/queries/queries.test.ts': 404,
+  'test/pages/explorer.page.slow.test.ts': 753,
+  'test/pages/panel.page.slow.test.ts': 423,
+  'test/server/queries/queries.slow.test.ts': 404,
   'test/server/ws/ws.test.ts': 471,
   'test/store/migrations.test.ts': 485,
 };
@@ -40,12 +40,12 @@ const LONG_LINES: Readonly<Record<string, number>> = {
   'src/gateway/response-tail.ts': 1,
   'src/node/node-errors.ts': 1,
   'src/sql/text/statement.ts': 1,
-  'test/cli.test.ts': 3,
-  'test/cli/service.test.ts': 1,
+  'test/cli.slow.test.ts': 3,
+  'test/cli/service.slow.test.ts': 1,
   'test/cli/status/status-table.test.ts': 1,
-  'test/cluster/keys.test.ts': 2,
+  'test/cluster/keys.slow.test.ts': 2,
   'test/server/mcp/mcp.test.ts': 1,
-  'test/verify/repair.test.ts': 1,
+  'test/verify/repair.slow.test.ts': 1,
 };
 
 const files = new Map(FOLDERS.flatMap(textFiles).map((file) => [file, linesOf(file)]));

@@ -337,7 +337,7 @@ test('refuses a repair outside the index, while an indexer runs, and when the no
 test('invalid arguments are bad usage', async (t) => {
   const dir = tempDir(t);
   for (const [args, message] of [
-    [['--repair', '9..3'], /two block numbers such as 1200\.\.1250/],
+    [['--repair', '9..3'], /two block numbers, the lower one first, such as 1200\.\.1250/],
     [['--sample', 'many'], /must be a number from 1/],
   ] as const) {
     const refused = await verifyCommand(dir, 'http://127.0.0.1:1', ...args);

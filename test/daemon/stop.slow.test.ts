@@ -1,6 +1,6 @@
 /**
  * SIGTERM ends a daemon in time whatever the node or a receiver of webhooks does at that moment. PostgreSQL:
- * test/sink/stop.test.ts.
+ * test/sink/stop.slow.test.ts.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -132,7 +132,7 @@ for (const prepared of ['all', 'none'] as const) {
   });
 }
 
-/** Senders at random contradict transfers at random. stored-senders.test.ts compares those of real transactions. */
+/** Senders at random contradict random transfers. stored-senders.slow.test.ts compares those of real transactions. */
 function withoutParties(block: PlainBlock): PlainBlock {
   return { ...block, transactions: block.transactions.map(({ hash, transfers }) => ({ hash, transfers })) };
 }
