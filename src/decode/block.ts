@@ -87,7 +87,7 @@ function decodeParts(
   const traces = parts.traces === null ? null : readTraces(parts.traces, txHashes, hash, receipts.extraHash);
   const decodeAt = (i: number, isRepeat = false): void => {
     const trace = traces === null ? null : traces.at(i);
-    const receipt = receipts.of(i);
+    const receipt = receipts.of(i); // before its position, which reading it may correct
     decodeTransaction(decoding, {
       hash: txHashes[i]!,
       at: receipts.positionOf(i),

@@ -29,7 +29,7 @@ export function prepareStoredParties(
 ): (addresses: Pick<PartyAddresses, 'walletAddress' | 'contractOf'>) => StoredParties {
   const partiesOfBlocks = prepareBlockParties(db);
   return ({ walletAddress, contractOf }) => {
-    /** By the hash of the block; undefined for one of which the index has none. */
+    /** By block hash; undefined for a block without stored parties. */
     let blocks = new Map<string, BlockParties | undefined>();
     const load = (rows: readonly PartiesRow[]): void => {
       const numbers = new Map(rows.map(({ blockHash, blockNumber }) => [blockHash, blockNumber]));

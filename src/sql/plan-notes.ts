@@ -28,7 +28,7 @@ export function scanNote(plan: readonly TablePlan[]): string | null {
     .join(', ')}`;
 }
 
-/** What the author of a query is told where it takes amounts for numbers; null where it does not. */
+/** The note on a query that orders or compares amounts as text; null for any other query. */
 export function textNote(plan: readonly TablePlan[]): string | null {
   const columns = [...new Set(plan.flatMap(({ asText }) => asText))];
   if (columns.length === 0) return null;

@@ -30,7 +30,7 @@ interface IndexedTransfer {
   log_index: number | null;
 }
 
-/** A comparison of the whole chain reads each block so. */
+/** How a comparison of the whole chain reads each block. */
 const readersOf = oncePerConnection((db) => ({
   lastBlock: prepareLastBlock(db),
   timestamp: db.prepare<[number], number>('SELECT timestamp FROM blocks WHERE number = ?').pluck(),

@@ -9,7 +9,7 @@ const KEYWORDS = [
 ];
 const COMMANDS = ['.tables', '.schema', '.functions', '.format', '.help', '.exit'];
 
-/** As readline asks: the names that continue a line, and its part that they replace. `before`: the lines above it. */
+/** A completer for readline: the names that continue a line, and the part that they replace. `before`: lines above. */
 export function completions(line: string, before = ''): [names: string[], part: string] {
   const [part = ''] = /[A-Za-z0-9_.]*$/.exec(line) ?? [];
   if (part === '') return [[], ''];

@@ -33,7 +33,7 @@ export interface SqlAnswer {
   plan: { table: string; alias: string; by: string[]; scannedRows: number | null }[];
   /** Which whole tables it read, and what to do about it; null where it read none. */
   scan: string | null;
-  /** Which amounts it takes for numbers, and what to write instead; null where it takes none. */
+  /** Amounts that it orders or compares as text, and the columns to use instead; null if there are none. */
   asText: string | null;
 }
 

@@ -128,10 +128,10 @@ Smart accounts and relayed transactions are sent by others.</p>
 <p>A <code>wallet_trade</code> is one event for everything that a wallet bought, sold or swapped in a transaction, with
 the members of <code>/api/wallet_trades</code>. It comes with the wallet's last transfer there: <code>id</code>,
 <code>eventIndex</code>, <code>logIndex</code>, <code>transferType</code>, <code>from</code>, <code>to</code> and
-<code>direction</code> are those of that transfer, while <code>tokenAddress</code>, <code>symbol</code>,
-<code>decimals</code> and the amounts are of what was bought or sold, null where there is no such thing. At most 100
-assets are listed on each side; <code>givenCount</code> and <code>receivedCount</code> count all. For buys and sells of
-at least a coin that wallets made themselves:</p>
+<code>direction</code> are those of that transfer. <code>tokenAddress</code>, <code>symbol</code>,
+<code>decimals</code> and the amounts describe the asset bought or sold; they are null for a trade without a single such
+asset, such as a swap. Each side lists at most 100 assets; <code>givenCount</code> and <code>receivedCount</code> count
+all of them. To receive buys and sells worth at least one coin that the wallets sent themselves:</p>
 ${codeSample(
   'Message to /ws/signals',
   call('atlas_subscribe', {

@@ -9,7 +9,7 @@ import type { Query, SelectCore } from '../text/select.ts';
 import { isAliasIn, readTerm } from './order.ts';
 import { hasColumn, type ScopeItem } from './scope.ts';
 
-/** The names of such columns by the position of their table in FROM. */
+/** Names of amount columns, by the position of their table in FROM. */
 export function amountsAsText(
   { cores, order }: Query,
   core: SelectCore,
@@ -33,7 +33,7 @@ export function amountsAsText(
   return found;
 }
 
-/** The one table that has the column, beside its number; null where it may be a column of anything else. */
+/** The only table with this column, and its position in FROM; null if other tables could have the column too. */
 function itemOf(qualifier: string | null, column: string, items: readonly ScopeItem[]): number | null {
   const named = [...items.entries()].filter(([, item]) =>
     qualifier === null ? item.shape === null || hasColumn(item, column) : item.alias === qualifier,

@@ -19,7 +19,7 @@ export interface RowUse {
   /** The columns that can be read; null for all. */
   columns: ReadonlySet<string> | null;
   isAscending: boolean;
-  /** The size of the first portion; null for that of the table. It changes only how fast the answer is there. */
+  /** The size of the first portion; null for that of the table. It changes only how soon the answer arrives. */
   firstRows: number | null;
 }
 

@@ -18,7 +18,7 @@ export interface TransactionRange {
 
 /**
  * The transactions of a list of ascending transfers that have others too, each once, in its order, and whether they
- * move one of `others`, tokens or NATIVE. Null for any. Most transactions are told apart here, without a row of theirs.
+ * move one of `others`, tokens or NATIVE. Null for any. This rules out most transactions without reading their rows.
  */
 export function prepareTransactionRanges(
   db: Db,
