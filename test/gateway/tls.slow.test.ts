@@ -22,11 +22,8 @@ const ANSWER = '{"jsonrpc":"2.0","id":"x","result":"0x7a69"}';
 async function startDaemon(t: TestContext) {
   const anvil = await startAnvil();
   t.after(() => anvil.stop());
-  // The folders are removed after the daemon, because hooks run in registration order.
-  const removals: (() => void)[] = [];
-  const owner = { after: (remove: () => void) => void removals.push(remove) };
-  const dir = tempDir(owner);
-  const tlsDir = tempDir(owner); // a new data folder must be empty
+  const dir = tempDir(t);
+  const tlsDir = tempDir(t); // a new data folder must be empty
   const files = { cert: join(tlsDir, 'cert.pem'), key: join(tlsDir, 'key.pem') };
   const put = (name: 'old' | 'new') => {
     copyFileSync(join(FIXTURES, `${name}-cert.pem`), files.cert);
@@ -40,9 +37,6 @@ async function startDaemon(t: TestContext) {
   const running = start(t, [LAUNCHER, 'start', ...flags], {
     cwd: dir,
     env: { ATLAS_SERVER__TLS_CERT: files.cert, ATLAS_SERVER__TLS_KEY: files.key },
-  });
-  t.after(() => {
-    for (const remove of removals) remove();
   });
   assert.equal(await readyUrl(running), `https://127.0.0.1:${port}`);
   return { port, key, put, hangUp: () => running.child.kill('SIGHUP') };

@@ -2,9 +2,22 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A new empty folder, removed when the test (or suite) that owns `after` ends. */
+/** Folders of owners that have ended or are ending. */
+const unused: string[] = [];
+
+process.on('exit', removeUnused);
+
+/**
+ * A new empty folder for the test (or suite) that owns `after`. Hooks run in the order of their registration, so what a
+ * test opens in the folder closes after this hook: the folder goes when the next one is asked for, or with the process.
+ */
 export function tempDir(owner: { after(fn: () => void): void }): string {
+  removeUnused();
   const dir = mkdtempSync(join(tmpdir(), 'atlas-test-'));
-  owner.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));
+  owner.after(() => void unused.push(dir));
   return dir;
+}
+
+function removeUnused(): void {
+  for (const dir of unused.splice(0)) rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
 }

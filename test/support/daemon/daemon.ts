@@ -36,9 +36,7 @@ export interface DaemonOptions {
 type Cleanup = { after(close: () => void | Promise<void>): void };
 
 export async function startTestDaemon(owner: Cleanup, options: DaemonOptions): Promise<TestDaemon> {
-  // The folder is removed after the daemon, because hooks run in registration order.
-  const removals: (() => void)[] = [];
-  const dataDir = options.dataDir ?? tempDir({ after: (remove) => removals.push(remove) });
+  const dataDir = options.dataDir ?? tempDir(owner);
   const { config } = parseConfig({
     env: { ...TEST_SETTINGS, ...options.env },
     flags: { '--data-dir': dataDir, '--port': '0', ...options.flags },
@@ -48,10 +46,7 @@ export async function startTestDaemon(owner: Cleanup, options: DaemonOptions): P
   const { key } = keys.create({ name: 'test', tier: 'unlimited' });
   keys.close();
   const daemon = await startDaemon(config, { log: options.log ?? SILENT, examples: options.examples ?? [] });
-  owner.after(async () => {
-    await daemon.close();
-    for (const remove of removals) remove();
-  });
+  owner.after(() => daemon.close());
   const get = async <T>(path: string, params: Record<string, string | number> = {}): Promise<T> => {
     const query = new URLSearchParams(
       Object.entries(params).map(([name, value]): [string, string] => [name, String(value)]),
