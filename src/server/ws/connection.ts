@@ -60,8 +60,9 @@ export class WsConnection implements ClientConnection {
   readonly holder: string | number;
   /** Unix milliseconds. */
   readonly openedAt = Date.now();
-  /** Last sign of life and last ping, by performance.now(). */
-  lastSeen = performance.now();
+  /** Liveness checks since the client's last sign of life. */
+  quietChecks = 0;
+  /** By performance.now(). */
   lastPing = performance.now();
   private readonly socket: WebSocket<SocketData>;
   private readonly outbox: Outbox;

@@ -79,7 +79,7 @@ function addEndpoint(
   const sockets = metrics.sockets.labels(endpoint);
   const touch = (socket: WebSocket<SocketData>): Client | undefined => {
     const { client } = socket.getUserData();
-    if (client !== undefined) client.connection.lastSeen = performance.now();
+    if (client !== undefined) client.connection.quietChecks = 0;
     return client;
   };
 
