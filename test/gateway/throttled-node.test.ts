@@ -94,7 +94,7 @@ test('calls are held off for as long as the node said, and by no breaker', async
 
 test('all clients of one call to the node get its status', async (t) => {
   const { state, ask } = await setUp(t);
-  state.refusal = { status: 429, retryAfter: '2', delayMs: 300 }; // until all have asked
+  state.refusal = { status: 429, retryAfter: '2', delayMs: 1_000 }; // until all have asked
   const answers = await Promise.all(Array.from({ length: 5 }, () => ask()));
   assert.deepEqual(
     answers.map(({ status, retryAfter }) => [status, retryAfter]),
