@@ -25,7 +25,7 @@ const LONG_FILES: Readonly<Record<string, number>> = {
   'test/pages/explorer.page.slow.test.ts': 753,
   'test/pages/panel.page.slow.test.ts': 423,
   'test/server/queries/queries.slow.test.ts': 404,
-  'test/server/ws/ws.test.ts': 471,
+  'test/server/ws/ws.test.ts': 483,
   'test/store/migrations.test.ts': 485,
 };
 
