@@ -71,11 +71,28 @@ const BAD_USAGE: [args: string[], message: RegExp][] = [
     /^atlas-node: 'x' is invalid for argument 'id'. It must be a key number as shown by "keys list"; see/,
   ],
   [['verify', '--repair', '5..1'], /two block numbers, the lower one first, such as 1200\.\.1250; see/],
+  [
+    ['verify', '--file', '--repair'],
+    /option '--repair \[from\.\.to\]' cannot be used with option '--file'; see/,
+  ],
   [['labels', 'import', 'none.csv'], /^atlas-node: cannot read none\.csv: no such file$/m],
   [['lists', 'import', 'none.txt'], /^atlas-node: cannot read none\.txt: no such file$/m],
   [
     ['hooks', 'create', '--url', 'https://example.org', '--filter', '@none.json'],
     /^atlas-node: --filter must be JSON, or @ and a file with JSON, not @none\.json: no such file$/m,
+  ],
+  [['hooks', 'create', '--url', 'here'], /^atlas-node: --url must be an http or https URL$/m],
+  [
+    ['hooks', 'create', '--url', 'https://10.0.0.1'],
+    /^atlas-node: --url: 10\.0\.0\.1 is not on the public internet; set hooks\.allow_private/,
+  ],
+  [
+    ['hooks', 'create', '--url', 'https://example.org', '--filter', '{"wallet":[]}'],
+    /^atlas-node: --filter: .*"wallet".*did you mean "wallets"/,
+  ],
+  [
+    ['hooks', 'create', '--url', 'https://example.org', '--confirmations', '100001'],
+    /^atlas-node: --confirmations must be a whole number from 0 to 100000$/m,
   ],
   [['status', '--url', 'here'], /--url must be a URL/],
   [['status', '--url', 'ftp://127.0.0.1'], /--url must be a URL such as "http:.*, not "ftp:/],
@@ -204,6 +221,8 @@ test('keys are created, listed, rotated and revoked, and shown in full only when
     (await keys('create', '--name', 'two', '--tier', 'free', ...allow, '--json')).stdout,
   );
   assert.deepEqual(issued.allow, ['GET /api/*', 'eth_call', 'eth_chainId']);
+  const nothing = await keys('update', '2');
+  assert.deepEqual([nothing.code, nothing.stderr.split(':')[1]], [2, ' name what to change']);
   const bad = await keys('update', '2', '--allow', '/rpc');
   assert.deepEqual([bad.code, bad.stderr.split(':')[1]], [2, ' "/rpc" cannot be allowed']);
   const contradiction = await keys('update', '2', '--allow', 'all', '--allow', 'eth_call');

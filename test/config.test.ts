@@ -189,7 +189,7 @@ const WRONG_VALUES: [setting: string, toml: string, message: RegExp][] = [
   ['rpc.allow', '["admin_*"]', /^rpc.allow must be a list of methods .* never of a namespace that controls/],
   ['rpc.allow', '["anvil_mine"]', /^rpc.allow must/],
   ['metrics.listen', '"300.1.1.1:9100"', /^metrics.listen must be host:port/],
-  ['metrics.listen', '"9100"', /^metrics.listen must be host:port, or empty/],
+  ['metrics.listen', '"9100"', /^metrics.listen must be host:port such as .* or empty/],
   ['tiers.free.chain_depth', '11', /^tiers.free.chain_depth must be a whole number from 1 to 10/],
   ['log.level', '2026-01-01', /^log.level must be one of/],
 ];
@@ -248,6 +248,10 @@ test('an admin token that no header can carry is refused, and not repeated', () 
 
 test('bad TOML is refused with line and column', () => {
   assert.match(refusalOfToml('[server]\nport = = 1'), /^atlas.toml line 2, column \d+: \S/);
+  assert.match(
+    refusalOfToml('node_http = "http://a\n'),
+    /line 1, column \d+: .*the text has no closing quote/,
+  );
 });
 
 test('tables of any depth are refused like other unknown settings', () => {

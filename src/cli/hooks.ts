@@ -237,6 +237,13 @@ function parseInteger(text: string): number {
   return Number(text);
 }
 
+/** What is wrong with a member of a hook, named by its flag. */
+function asTyped({ message, param }: RequestError): string {
+  if (param === undefined) return message;
+  const flag = `--${param.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return message.startsWith(`${param} `) ? flag + message.slice(param.length) : `${flag}: ${message}`;
+}
+
 /** Runs `action` with the hooks, which must exist unless `create` is set, and closes them afterwards. */
 export async function withHookStore<T>(
   dataDir: string,
@@ -249,6 +256,6 @@ export async function withHookStore<T>(
   try {
     return await withDataFile(join(dataDir, 'hooks.db'), create ? null : missing, opener, action);
   } catch (error) {
-    throw error instanceof RequestError ? new ConfigError(error.message) : error;
+    throw error instanceof RequestError ? new ConfigError(asTyped(error)) : error;
   }
 }

@@ -109,8 +109,9 @@ function addUpdate(keys: Command): void {
       ),
     );
   const update = async (config: Config, id: number, { json: _, ...changes }: Partial<NewKey> & Json) => {
-    if (changes.tier !== undefined) assertTier(config, changes.tier);
-    if (Object.keys(changes).length === 0)
+    const { name, tier, expires, allow } = changes; // beside --data-dir and --config
+    if (tier !== undefined) assertTier(config, tier);
+    if ([name, tier, expires, allow].every((change) => change === undefined))
       throw new ConfigError('name what to change: --name, --tier, --expires or --allow');
     const record = await changeKeys(config, (keys) => keys.update(id, newSettings(changes)));
     const facts = `tier ${record.tier}, ${stateOf(record)}, may use ${allowText(record)}`;

@@ -39,7 +39,13 @@ function addImport(labels: Command): void {
     const loaded = await load();
     const note = requireDataFolder(loaded);
     const { data_dir } = loaded.config;
-    const add = (store: LabelsFile) => store.import(parseLabels(text, basename(file)));
+    const add = (store: LabelsFile) => {
+      try {
+        return store.import(parseLabels(text, basename(file)));
+      } catch (error) {
+        throw error instanceof ConfigError ? new ConfigError(`${file}: ${error.message}`) : error;
+      }
+    };
     const count = await withLabels(data_dir, add, { create: true });
     console.log(`${formatNumber(count)} labels imported from ${file}`);
     if (note !== undefined) console.error(`atlas-node: ${note}`);
@@ -70,6 +76,12 @@ function addRemove(labels: Command): void {
   command.action(async (address: string | undefined, options: { source?: string; all?: boolean }) => {
     const selection = selectionOf(address, options);
     const count = await withLabels((await load()).config.data_dir, (store) => store.remove(selection));
+    if (count === 0 && selection !== 'all')
+      throw new ConfigError(
+        'address' in selection
+          ? `${selection.address} has no label`
+          : `there are no labels of the source "${selection.source}"; "atlas-node labels list" shows all sources`,
+      );
     console.log(`${formatNumber(count)} labels removed`);
   });
 }

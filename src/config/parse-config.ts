@@ -164,11 +164,19 @@ function parseToml(text: string, path: string): Table {
     return parse(text);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    const [reason = ''] = error.message.split('\n');
+    const [reason = ''] = error.message.replace('Invalid TOML document: ', '').split('\n');
     const advice = quotesAdvice(text.split('\n')[error.line - 1] ?? '');
-    throw new ConfigError(`${path} line ${error.line}, column ${error.column}: ${reason}${advice}`);
+    const where = `${path} line ${error.line}, column ${error.column}`;
+    throw new ConfigError(`${where}: not valid TOML: ${PLAIN_REASONS[reason] ?? reason}${advice}`);
   }
 }
+
+/** What the parser says in words of its own, by what an operator did. */
+const PLAIN_REASONS: Partial<Record<string, string>> = {
+  'control characters are not allowed in strings': 'the text has no closing quote, or a control character',
+  'integer value cannot be represented losslessly': 'the number is too large',
+  'trying to redefine an already defined table or value': 'this setting or table is there twice',
+};
 
 /** Advice for the commonest TOML mistake, a text without quotes; empty for other lines. */
 function quotesAdvice(line: string): string {

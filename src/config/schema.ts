@@ -254,7 +254,7 @@ const sink = z.strictObject({ postgres: sinkPostgres.prefault({}) });
 const metrics = z.strictObject({
   /** `host:port` of `/metrics`; empty turns it off. */
   listen: textThat(
-    'host:port, or empty',
+    'host:port such as "127.0.0.1:9650" or "[::1]:9650", or empty',
     (value) => value === '' || parseListen(value) !== undefined,
   ).default(''),
 });

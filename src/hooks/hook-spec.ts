@@ -42,10 +42,10 @@ interface SpecContext {
 
 /** Throws RequestError `invalid_params` naming the invalid member. */
 export function parseHookSpec(value: unknown, { lists, allowPrivate }: SpecContext): HookSpec {
-  if (!isObject(value)) throw invalid('send an object with "url"');
+  if (!isObject(value)) throw invalid(undefined, 'send an object with "url"');
   assertKnownMembers(value, MEMBERS);
   const format = FORMATS.find((known) => known === (value.format ?? 'json'));
-  if (format === undefined) throw invalid(`format must be one of ${FORMATS.join(', ')}`);
+  if (format === undefined) throw invalid('format', `format must be one of ${FORMATS.join(', ')}`);
   return {
     name: parseName(value.name ?? 'hook'),
     url: parseUrl(value.url, allowPrivate),
@@ -61,10 +61,11 @@ export function parseHookSpec(value: unknown, { lists, allowPrivate }: SpecConte
 
 /** Throws RequestError `invalid_params` naming the invalid member. */
 export function parseHookChange(value: unknown, { lists, allowPrivate }: SpecContext): HookChange {
-  if (!isObject(value)) throw invalid('send an object with "url", "filter" or both');
+  if (!isObject(value)) throw invalid(undefined, 'send an object with "url", "filter" or both');
   assertKnownMembers(value, CHANGEABLE);
   const { url, filter } = value;
-  if (url === undefined && filter === undefined) throw invalid('nothing to change: set url, filter or both');
+  if (url === undefined && filter === undefined)
+    throw invalid(undefined, 'nothing to change: set url, filter or both');
   return {
     ...(url !== undefined && { url: parseUrl(url, allowPrivate) }),
     ...(filter !== undefined && { filter: parseFilter(filter, lists) }),
@@ -74,14 +75,14 @@ export function parseHookChange(value: unknown, { lists, allowPrivate }: SpecCon
 function parseName(value: unknown): string {
   if (typeof value === 'string' && value.length <= MAX_NAME_CHARS && /^[^\p{Cc}]+$/u.test(value))
     return value;
-  throw invalid(`name has 1 to ${MAX_NAME_CHARS} characters, and no control characters among them`);
+  throw invalid('name', `name has 1 to ${MAX_NAME_CHARS} characters, and no control characters among them`);
 }
 
 function parseUrl(value: unknown, allowPrivate: boolean): string {
   if (typeof value !== 'string' || value.length > MAX_URL_CHARS)
-    throw invalid(`url must be an http or https URL of at most ${MAX_URL_CHARS} characters`);
+    throw invalid('url', `url must be an http or https URL of at most ${MAX_URL_CHARS} characters`);
   const refusal = parseTarget(value, allowPrivate);
-  if (typeof refusal === 'string') throw invalid(refusal);
+  if (typeof refusal === 'string') throw invalid('url', refusal);
   return value;
 }
 
@@ -89,23 +90,27 @@ function parseChat(value: unknown, format: HookFormat): string | null {
   if (format !== 'telegram') return null;
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text === 'string' && /^(-?\d{1,20}|@\w{1,64})$/.test(text)) return text;
-  throw invalid('telegram needs chat: the id of the chat, or @channel');
+  throw invalid('chat', 'chat must be the id of the telegram chat, or @channel');
 }
 
 /** A hook starts at its own `fromBlock`. It needs neither `lastSeen` nor `progress`, because its cursor is stored. */
 function parseFilter(value: unknown, lists: StoredLists): Record<string, unknown> {
-  if (!isObject(value)) throw invalid('filter must be an object, as for atlas_subscribe');
+  if (!isObject(value)) throw invalid('filter', 'filter must be an object, as for atlas_subscribe');
   if ('fromBlock' in value || 'lastSeen' in value)
-    throw invalid('the filter of a hook takes neither fromBlock nor lastSeen: set fromBlock of the hook');
+    throw invalid('filter', 'filter takes neither fromBlock nor lastSeen here: set fromBlock of the hook');
   if ('progress' in value)
-    throw invalid('the filter of a hook takes no progress: messages carry only events');
-  parseSignalFilter(value, lists);
+    throw invalid('filter', 'filter takes no progress here: messages carry only events');
+  try {
+    parseSignalFilter(value, lists);
+  } catch (error) {
+    throw error instanceof RequestError ? invalid('filter', error.message) : error;
+  }
   return value;
 }
 
 function parseFinality(value: unknown): boolean {
   if (typeof value === 'boolean') return value;
-  throw invalid('finality must be true or false');
+  throw invalid('finality', 'finality must be true or false');
 }
 
 function parseOptionalInteger(value: unknown, name: string): number | null {
@@ -114,9 +119,10 @@ function parseOptionalInteger(value: unknown, name: string): number | null {
 
 function parseInteger(value: unknown, name: string, max: number): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= max) return value;
-  throw invalid(`${name} must be a whole number from 0 to ${max}`);
+  throw invalid(name, `${name} must be a whole number from 0 to ${max}`);
 }
 
-function invalid(message: string): RequestError {
-  return new RequestError(400, 'invalid_params', message);
+/** `member`: for the command line, which names the flag that sets it. */
+function invalid(member: string | undefined, message: string): RequestError {
+  return new RequestError(400, 'invalid_params', message, member);
 }

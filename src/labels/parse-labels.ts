@@ -50,6 +50,10 @@ function* csvRecords(text: string): Generator<PlacedFields> {
     if (values.length === 1 && values[0]?.trim() === '') continue;
     const names = values.map((value) => value.trim().toLowerCase());
     if (isFirst && names.includes('address')) columns = names;
+    else if (isFirst && /[;\t|]/.test(values[0] ?? ''))
+      throw new ConfigError(
+        `line ${line}: separate the columns with commas, not "${values[0]?.match(/[;\t|]/)}"`,
+      );
     else {
       yield {
         place: `line ${line}`,

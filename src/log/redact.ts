@@ -30,12 +30,19 @@ export function redact(text: string): string {
 /** Path segments of this length and mix are keys, because node providers put keys there (`/v2/<key>`). */
 const OPAQUE_PART = /^(?=.*\d)[A-Za-z0-9_-]{16,}$/;
 
+/** The scheme, user and password, host and rest of a text that is meant as a URL, such as `http://::1:8545`. */
+const BROKEN_URL =
+  /^(\w+:\/\/)([^\s/?#@]*@)?((?:[\w.-]+|\[?[0-9a-f]*:[0-9a-f]*:[0-9a-f:.]*\]?)(?::\d+)?)([/?#][^@]*)?$/i;
+
 /**
- * A node's URL for display, without password, query values and key-like path segments; only the mask for an invalid
- * URL.
+ * A node's URL for display, without password, query values and key-like path segments; of an invalid one at most
+ * scheme and host.
  */
 export function maskUrl(url: string): string {
-  if (!URL.canParse(url)) return MASK;
+  if (!URL.canParse(url)) {
+    const [, scheme, user, host, rest] = BROKEN_URL.exec(url) ?? [];
+    return host === undefined ? MASK : `${scheme}${user ? `${MASK}@` : ''}${host}${rest ? `/${MASK}` : ''}`;
+  }
   const { protocol, username, password, host, pathname, searchParams } = new URL(url);
   if (host === '') return MASK; // `user:password@host` is also a URL, with the scheme `user`
   const user = username || password ? `${MASK}@` : '';

@@ -122,7 +122,7 @@ test('an invalid hook is refused, naming the invalid member', () => {
     [{}, /url must be/],
     [{ url: 'http://10.0.0.1/' }, /not on the public internet/],
     [{ url, format: 'xml' }, /format must be/],
-    [{ url, format: 'telegram' }, /telegram needs chat/],
+    [{ url, format: 'telegram' }, /chat must be the id of the telegram chat/],
     [{ url, name: '' }, /name has 1 to/],
     [{ url, confirmations: -1 }, /confirmations must be/],
     [{ url, finality: 'yes' }, /finality must be/],

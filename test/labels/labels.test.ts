@@ -50,6 +50,7 @@ test('a list is read from CSV with or without header, and from JSON', () => {
 test('an invalid list is refused with the location of its first error', () => {
   const faults: Record<string, RegExp> = {
     [`${A},ok\n0x12,short`]: /^line 2: "0x12" is not an address/,
+    'address;name\n': /^line 1: separate the columns with commas, not ";"/,
     [`${A},`]: /^line 1: a name has 1 to 100 characters/,
     [`${A},${'x'.repeat(101)}`]: /^line 1: a name has/,
     [`"two\nlines",x\n`]: /^line 1: /,

@@ -94,6 +94,15 @@ test('a node’s URL is shown without password, query values and key-like parts 
     'https://***@h/v2/***?k=***&z=***',
   );
   assert.equal(maskUrl('not a url'), '***');
+  assert.equal(maskUrl('http://::1:8545'), 'http://::1:8545');
+  assert.equal(maskUrl('http://u:p@127.0.0.1:99999/v2/k?k=v'), 'http://***@127.0.0.1:99999/***');
+  for (const url of [
+    'http://u:p/w@127.0.0.1:99999',
+    'http://u:secret',
+    'http://abc:dead',
+    'http://u:p w@h:99999',
+  ])
+    assert.equal(maskUrl(url), '***', url);
 });
 
 test('a pretty line has time, level, message and fields; the stack of an error follows', () => {

@@ -188,5 +188,6 @@ function isQueryReads(value: unknown): value is QueryReads {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `nothing within ${TIMEOUT_MS / 1000} s`;
+  if (codeOf(error) === 'EPROTO') return 'it does not speak TLS: try http';
   return codeOf(error) || error.message;
 }

@@ -1,5 +1,5 @@
 /** `atlas-node verify`: compares the index with the node. */
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { configuredLists, configuredTradeLists } from '../../config/configured-lists.ts';
 import type { Config } from '../../config/parse-config.ts';
 import { splitUrls } from '../../config/urls.ts';
@@ -62,11 +62,16 @@ export function addVerify(program: Command): void {
     .description('compare the index with the node: blocks, transfers, counters, balances')
     .option('--sample <n>', 'wallets to recount; the other samples grow with it', parseSample)
     .option('--all', 'compare everything with the node; run it again to resume after a stop')
-    .option('--file', 'check every byte of the file; needs no node')
-    .option(
-      '--repair [from..to]',
-      'rebuild a damaged file; given blocks, read them from the node again and replace differing ones',
-      parseRange,
+    .addOption(
+      new Option('--file', 'check every byte of the file; needs no node').conflicts(['all', 'sample']),
+    )
+    .addOption(
+      new Option(
+        '--repair [from..to]',
+        'rebuild a damaged file; given blocks, read them from the node again and replace differing ones',
+      )
+        .argParser(parseRange)
+        .conflicts(['all', 'sample', 'file']),
     )
     .option('--json', 'as JSON')
     .addHelpText('after', EXAMPLES);
