@@ -7,13 +7,13 @@ const ADDRESS = `0x${'ab'.repeat(20)}`;
 
 test('amounts of any size and any decimals are short, with powers of ten written one way', () => {
   const most = BigInt('9'.repeat(78));
-  assert.equal(shortAmount(unitsToText(most, 0)), '1.00 × 10⁷⁸');
-  assert.equal(shortAmount(unitsToText(most, 255)), '1.0 × 10⁻¹⁷⁷');
-  assert.equal(shortAmount(unitsToText(-1n, 255)), '−1.0 × 10⁻²⁵⁵');
-  assert.equal(shortAmount(unitsToText(1n, 18)), '1.0 × 10⁻¹⁸');
+  assert.equal(shortAmount(unitsToText(most, 0)), '1.00e78');
+  assert.equal(shortAmount(unitsToText(most, 255)), '1.0e-177');
+  assert.equal(shortAmount(unitsToText(-1n, 255)), '−1.0e-255');
+  assert.equal(shortAmount(unitsToText(1n, 18)), '1.0e-18');
   assert.equal(shortAmount(unitsToText(12_345n, 10)), '0.0000012');
   assert.equal(shortAmount(unitsToText(0n, 255)), '0');
-  assert.equal(compact(5.794e76), '5.79 × 10⁷⁶');
+  assert.equal(compact(5.794e76), '5.79e76');
 });
 
 test('an address whose label or symbol is invisible is shown by its digits', () => {

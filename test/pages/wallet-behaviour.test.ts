@@ -21,12 +21,14 @@ test('a label is a sentence about the wallet, with its criterion', () => {
   assert.deepEqual(
     sentences.map(({ name, found, criterion }) => `${name}: ${found} (${criterion})`),
     [
-      'Fresh: first seen 519 blocks ago, in 7 transactions since (less than 1,000 blocks and 20 transactions)',
+      'Fresh: 7 transactions since it was first seen 519 blocks ago (less than 1,000 blocks and 20 transactions)',
       'Whale: received 12,000.5 MON and sent 0 MON (more than 10,000 either way)',
       'Casual: moved 1 token in 7 transactions (1 to 3 tokens, fewer than 50 transactions)',
     ],
   );
   assert.deepEqual(labelSentences({ labels: [], stats: STATS }, 'MON'), []);
+  const [fresh] = labelSentences({ labels: ['fresh'], stats: { ...STATS, txCount: 1, ageBlocks: 0 } }, 'MON');
+  assert.equal(fresh?.found, '1 transaction since it was first seen in the latest block');
   const [bot] = labelSentences({ labels: ['bot_likely'], stats: STATS }, 'MON');
   assert.equal(bot?.found, '1.75 transactions per block, 7 transactions in all');
 });

@@ -109,7 +109,7 @@ pageTests({
         ]);
       }
       await page.goto(`${url}/address/${samples.swingTrader}`);
-      await page.getByText(/^Fresh: first seen \d+ blocks ago, in 3 transactions since/).waitFor();
+      await page.getByText(/^Fresh: 3 transactions since it was first seen \d+ blocks ago/).waitFor();
       await answer(page, 'Whom it deals with').getByRole('listitem').first().waitFor();
       await assertAccessible(page, 'a wallet');
     },

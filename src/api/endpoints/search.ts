@@ -68,7 +68,7 @@ export const search = defineEndpoint({
           value: example.token,
           name: 'Example Dollar',
           symbol: 'EXD',
-          detail: 'erc20, 90210 transfers',
+          detail: 'erc20, 90,210 transfers',
         },
       ],
       count: 1,
@@ -227,7 +227,8 @@ function tokenResult(
   token: { name: string | null; symbol: string | null; kind: number; viewKind: ViewKind; transfers: number },
 ): Result {
   const { name, symbol, transfers } = token;
-  return { kind: 'token', value, name, symbol, detail: `${tokenType(token)}, ${transfers} transfers` };
+  const moved = transfers === 1 ? '1 transfer' : `${transfers.toLocaleString('en-US')} transfers`;
+  return { kind: 'token', value, name, symbol, detail: `${tokenType(token)}, ${moved}` };
 }
 
 function plainResult(kind: 'wallet' | 'transaction' | 'block', value: string, detail: string): Result {

@@ -15,34 +15,59 @@ const BAD_AFTER = 120;
 /** Dispatched on `window` when a reorg removed blocks. */
 const REORG = 'atlas-reorg';
 
+type Seen = Status | null | undefined;
+
+/** One poll for the whole page: two would show two heads. */
+let seen: Seen;
+const watchers = new Set<(status: Seen) => void>();
+let stop: (() => void) | undefined;
+
 /** The status of the index, polled; undefined at first, null when the server does not answer. */
-export function useStatus(): Status | null | undefined {
-  const [status, setStatus] = useState<Status | null>();
+export function useStatus(): Seen {
+  const [status, setStatus] = useState<Seen>(seen);
   useEffect(() => {
-    const ending = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let reorgs = Number.POSITIVE_INFINITY;
-    const poll = async () => {
-      try {
-        if (!document.hidden) {
-          const { answer } = await request('/status', { signal: ending.signal, timeoutMs: TIMEOUT_MS });
-          const current = answer as Status;
-          if (current.reorgs > reorgs) dispatchEvent(new Event(REORG));
-          reorgs = current.reorgs; // counted since the server started
-          setStatus(current);
-        }
-      } catch {
-        if (!ending.signal.aborted) setStatus(null);
-      }
-      if (!ending.signal.aborted) timer = setTimeout(poll, POLL_MS);
-    };
-    void poll();
+    watchers.add(setStatus);
+    setStatus(seen);
+    stop ??= startPolling();
     return () => {
-      clearTimeout(timer);
-      ending.abort();
+      watchers.delete(setStatus);
+      if (watchers.size > 0) return;
+      stop?.();
+      stop = undefined;
     };
   }, []);
   return status;
+}
+
+function show(status: Seen): void {
+  seen = status;
+  for (const watcher of watchers) watcher(status);
+}
+
+/** Returns what ends it. */
+function startPolling(): () => void {
+  const ending = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let reorgs = Number.POSITIVE_INFINITY;
+  const poll = async () => {
+    try {
+      if (!document.hidden) {
+        const { answer } = await request('/status', { signal: ending.signal, timeoutMs: TIMEOUT_MS });
+        const current = answer as Status;
+        if (current.reorgs > reorgs) dispatchEvent(new Event(REORG));
+        reorgs = current.reorgs; // counted since the server started
+        show(current);
+      }
+    } catch {
+      if (!ending.signal.aborted) show(null);
+    }
+    if (!ending.signal.aborted) timer = setTimeout(poll, POLL_MS);
+  };
+  void poll();
+  return () => {
+    clearTimeout(timer);
+    ending.abort();
+  };
 }
 
 export type Lamp = 'good' | 'wait' | 'bad';

@@ -9,17 +9,24 @@ interface AmountProps {
   text: string;
   symbol?: string | null;
   sign?: 'in' | 'out' | null;
+  /** It counts base units, since the decimals are unknown. */
+  inUnits?: boolean;
 }
 
-export function Amount({ text, symbol, sign = null }: AmountProps) {
+export function Amount({ text, symbol, sign = null, inUnits = false }: AmountProps) {
   const short = shortAmount(text);
   const isCut = short.replaceAll(',', '') !== text.replace('-', '−');
   const name = safeName(symbol ?? '');
+  const counted = inUnits ? ' units' : '';
   const shownSign = text === '0' ? null : sign;
   return (
-    <span class={`amount with-copy ${shownSign ?? ''}`} title={isCut ? `${text} ${name}` : undefined}>
+    <span
+      class={`amount with-copy ${shownSign ?? ''}`}
+      title={isCut ? `${text}${counted} ${name}` : undefined}
+    >
       {shownSign === 'in' ? '+' : shownSign === 'out' ? '−' : ''}
       {short}
+      {counted}
       {name !== '' && (
         <>
           {' '}
@@ -31,25 +38,27 @@ export function Amount({ text, symbol, sign = null }: AmountProps) {
   );
 }
 
-interface UnitsProps extends Omit<AmountProps, 'text'> {
+interface UnitsProps extends Omit<AmountProps, 'text' | 'inUnits'> {
   units: string;
   /** Null while unknown. Base units are shown then. */
   decimals: number | null;
 }
 
-/** What an amount without decimals is counted in; null where it has some. */
-export function unitsName(decimals: number | null): string | null {
-  return decimals === null ? 'units' : null;
+export function Units({ units, decimals, ...rest }: UnitsProps) {
+  return <Amount text={unitsToText(BigInt(units), decimals ?? 0)} inUnits={decimals === null} {...rest} />;
 }
 
-export function Units({ units, decimals, ...rest }: UnitsProps) {
-  return <Amount text={unitsToText(BigInt(units), decimals ?? 0)} {...rest} />;
+interface SignedProps {
+  units: string;
+  /** What it is counted in. */
+  of: Pick<UnitsProps, 'decimals' | 'symbol'>;
 }
 
 /** An amount that may be below zero, with its sign. */
-export function SignedUnits({ units, ...rest }: Omit<UnitsProps, 'sign'>) {
+export function Signed({ units, of: { decimals, symbol } }: SignedProps) {
   const isLoss = units.startsWith('-');
-  return <Units units={isLoss ? units.slice(1) : units} sign={isLoss ? 'out' : 'in'} {...rest} />;
+  const size = isLoss ? units.slice(1) : units;
+  return <Units units={size} decimals={decimals} symbol={symbol} sign={isLoss ? 'out' : 'in'} />;
 }
 
 interface TransferAmountProps extends UnitsProps {
@@ -65,7 +74,7 @@ function movesOne(transferType: string): boolean {
 
 /** The value of a transfer: an amount, or a token by its number, with the units where there may be several. */
 export function TransferAmount({ token = null, tokenId, transferType, ...amount }: TransferAmountProps) {
-  if (tokenId === null) return <Units {...amount} symbol={amount.symbol ?? unitsName(amount.decimals)} />;
+  if (tokenId === null) return <Units {...amount} />;
   const number = shortId(tokenId);
   const sign = amount.sign ?? '';
   return (

@@ -28,19 +28,20 @@ export function countText(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${ending}`;
 }
 
-/** `−1.2M`; `5.79 × 10⁷⁶` from a quadrillion. */
+/** `3 blocks ago` */
+export function blocksAgo(age: number): string {
+  return age === 0 ? 'in the latest block' : `${countText(age, 'block')} ago`;
+}
+
+/** `−1.2M`; `5.79e76` from a quadrillion. */
 export function compact(value: number): string {
   const text = Math.abs(value) < 1e15 ? COMPACT.format(value) : scientific(value, 2);
   return text.replace('-', '−');
 }
 
+/** Programs read it too, and no font lacks its characters, as many do the superscript minus. */
 function scientific(value: number, digits: number): string {
-  const [figures = '', power = ''] = value.toExponential(digits).split(/e\+?/);
-  return `${figures} × 10${superscript(power)}`;
-}
-
-function superscript(digits: string): string {
-  return [...digits].map((digit) => (digit === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)])).join('');
+  return value.toExponential(digits).replace('+', '');
 }
 
 /** `12.3 %`; `< 0.01 %` for a tiny non-zero share. */
@@ -101,7 +102,7 @@ export function unitsToText(units: bigint, decimals: number): string {
 
 /**
  * A decimal text for a table: grouped, truncated to four fractional digits; an amount that would appear as zero keeps
- * its first two digits. Above 12 digits `987.6T`, below as many places `1.0 × 10⁻¹⁸`.
+ * its first two digits. Above 12 digits `987.6T`, below as many places `1.0e-18`.
  */
 export function shortAmount(text: string): string {
   const sign = text.startsWith('-') ? '−' : '';
@@ -113,6 +114,17 @@ export function shortAmount(text: string): string {
     whole === '0' && first >= FRACTION ? first + 2 : Math.min(FRACTION, MAX_DIGITS - whole.length);
   const kept = fraction.slice(0, digits).replace(/0+$/, '');
   return `${sign}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${kept && `.${kept}`}`;
+}
+
+/** `1.5 DEMO`; `1,500 units DEMO` while the decimals are unknown. */
+export function unitsText(
+  units: string,
+  decimals: number | null,
+  symbol: string | null,
+  most?: number,
+): string {
+  const amount = shortAmount(unitsToText(BigInt(units), decimals ?? 0));
+  return [amount, ...(decimals === null ? ['units'] : []), safeName(symbol ?? '', most)].join(' ').trim();
 }
 
 /** `0x3f5ce5…36f0be` */

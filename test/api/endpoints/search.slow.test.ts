@@ -64,7 +64,7 @@ test('tokens are found by symbol, then by name, then by a prefix of either, most
   const ask = await askIndexed(t);
   const expected = [
     ['token', address('dollar'), 'USD', 'erc20, 5 transfers'],
-    ['token', address('false dollar'), 'usd', 'erc20, 1 transfers'],
+    ['token', address('false dollar'), 'usd', 'erc20, 1 transfer'],
     ['token', address('dollar by name'), 'XYZ', 'erc20, 2 transfers'],
     ['token', address('old dollar'), 'USDX', 'erc20, 9 transfers'],
   ];
@@ -91,7 +91,7 @@ test('a number is a block and may be a symbol; a hash is a block or a transactio
   const ask = await askIndexed(t);
   const [block] = await found(ask, '2');
   assert.deepEqual(block, ['block', '2', null, '2023-11-14T22:13:24.000Z']);
-  assert.deepEqual((await found(ask, '2'))[1], ['token', address('number'), '2', 'erc20, 1 transfers']);
+  assert.deepEqual((await found(ask, '2'))[1], ['token', address('number'), '2', 'erc20, 1 transfer']);
   const { blockHash } = await ask('block_transfers', { block: '2' });
   assert.deepEqual(await found(ask, String(blockHash)), [block]);
   const hash = txHash('mints of euro');

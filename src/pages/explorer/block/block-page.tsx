@@ -2,7 +2,7 @@
 import type { Answers } from '../../client/answers.ts';
 import { one, useLoaded } from '../../client/use-answer.ts';
 import { type Pages, usePages } from '../../client/use-pages.ts';
-import { Address } from '../../ui/address.tsx';
+import { Address, BlockLink } from '../../ui/address.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { grouped, hexTime, percent, shortHex, unitsToText } from '../../ui/format.ts';
@@ -12,6 +12,7 @@ import { More } from '../../ui/more.tsx';
 import { Section } from '../../ui/section.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { TimeAndAge } from '../../ui/time.tsx';
+import { useStatus } from '../chain-state.tsx';
 import { NameProvider, useNames } from '../named.tsx';
 import { PageTitle } from '../page-title.tsx';
 import { TransferTable } from '../transfer-table.tsx';
@@ -58,10 +59,13 @@ export function BlockPage({ block, params }: { block: string; params: URLSearchP
       <Section id="summary" title="Summary" note="As reported by the node." loaded={facts}>
         {(data) =>
           data === null ? (
-            <p class="notice">
-              The node does not have this block. It may belong to another chain, not exist yet, or be older
-              than what the node keeps.
-            </p>
+            <div class="notice">
+              <p>
+                The node does not have this block. It may belong to another chain, not exist yet, or be older
+                than what the node keeps.
+              </p>
+              <Newest />
+            </div>
           ) : (
             <BlockFacts block={data} />
           )
@@ -88,6 +92,15 @@ export function BlockPage({ block, params }: { block: string; params: URLSearchP
         transfers.data !== undefined && <Transfers pages={transfers} />
       )}
     </NameProvider>
+  );
+}
+
+function Newest() {
+  const head = useStatus()?.head?.number;
+  return head === undefined ? null : (
+    <p class="small">
+      The newest indexed block is <BlockLink block={head} />.
+    </p>
   );
 }
 

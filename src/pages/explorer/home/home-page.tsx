@@ -16,7 +16,7 @@ import { Time } from '../../ui/time.tsx';
 import { describeState, useStatus } from '../chain-state.tsx';
 import { COIN } from '../coin.ts';
 import { LargeTable } from '../large-table.tsx';
-import { TokenTable } from '../lists/tokens-page.tsx';
+import { TokenTable, windowText } from '../lists/tokens-page.tsx';
 import { LiveState } from '../live-state.tsx';
 import { TransferTable } from '../transfer-table.tsx';
 
@@ -181,13 +181,13 @@ function BlockTable({ blocks }: { blocks: readonly Block[] }) {
 function MostActive({ stats }: { stats: Loaded<Stats> }) {
   return (
     <div class="columns">
-      <Section id="tokens" title="Most active tokens" loaded={stats}>
+      <Section id="tokens" title="Most active tokens" note={windowText(stats.data)} loaded={stats}>
         {({ topTokens }) => <TokenTable tokens={topTokens.slice(0, LISTED)} />}
       </Section>
       <Section
         id="wallets"
-        title={`Most active wallets`}
-        note={`By transfers of ${COIN} and tokens.`}
+        title="Most active wallets"
+        note={windowText(stats.data, `of ${COIN} and tokens `)}
         loaded={stats}
       >
         {({ topWallets }) => (

@@ -17,12 +17,17 @@ export function TokensPage() {
       id="tokens"
       isPage
       title="Tokens"
-      note="Most transfers recently. Use the search for other tokens."
+      note={`${windowText(stats.data)} Use the search for other tokens.`}
       loaded={stats}
     >
       {({ topTokens }) => <TokenTable tokens={topTokens} />}
     </Section>
   );
+}
+
+/** What makes a token or a wallet one of the most active. */
+export function windowText(stats: Answers['chain_stats'] | undefined, what = ''): string {
+  return `By transfers ${what}in the newest ${stats === undefined ? '' : `${grouped(stats.blocksWindow)} `}blocks.`;
 }
 
 export function TokenTable({ tokens }: { tokens: readonly Token[] }) {
@@ -38,7 +43,7 @@ export function TokenTable({ tokens }: { tokens: readonly Token[] }) {
         {
           title: 'Kind',
           wideOnly: true,
-          cell: ({ type }) => <span class="soft">{type === null ? '' : kindText(type)}</span>,
+          cell: ({ type }) => <span class="soft nowrap">{type === null ? '' : kindText(type)}</span>,
         },
         { title: 'Transfers', number: true, cell: ({ transferCount }) => grouped(transferCount) },
       ]}

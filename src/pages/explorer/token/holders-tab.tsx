@@ -24,7 +24,7 @@ export function HoldersTab({ stats }: TokenTabProps) {
       note={`The ${LIMIT} largest, computed from transfers.`}
       loaded={list}
     >
-      {({ holders, decimals }) => {
+      {({ holders }) => {
         let together = 0;
         const rows = holders.map((holder, i) => {
           together += holder.share ?? 0;
@@ -61,10 +61,10 @@ export function HoldersTab({ stats }: TokenTabProps) {
                   ),
                 },
                 {
-                  title: decimals === null ? 'Balance, units' : 'Balance',
+                  title: 'Balance',
                   plain: true,
                   number: true,
-                  cell: ({ balance }) => <Units units={balance} decimals={decimals} />,
+                  cell: ({ balance }) => <Units units={balance} decimals={stats.decimals} />,
                 },
                 {
                   title: 'Share',

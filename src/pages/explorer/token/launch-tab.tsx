@@ -2,10 +2,9 @@
 import type { Answers } from '../../client/answers.ts';
 import { useAnswer } from '../../client/use-answer.ts';
 import { Address, BlockLink, labelOf, TransactionLink } from '../../ui/address.tsx';
-import { Units, unitsName } from '../../ui/amount.tsx';
+import { Signed, Units } from '../../ui/amount.tsx';
 import { countText, grouped, percent, safeName } from '../../ui/format.ts';
 import { Section } from '../../ui/section.tsx';
-import { Signed } from '../../ui/signed.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { isLate } from '../coverage.tsx';
 import { colourOf, groupsOf, LaunchPicture, Swatch } from './launch-picture.tsx';
@@ -163,15 +162,7 @@ function columnsOf({ buyers, symbol, decimals, quote }: Launch): Column<Buyer>[]
       title: 'Paid',
       number: true,
       cell: ({ paid }) =>
-        paid === null ? (
-          '–'
-        ) : (
-          <Units
-            units={paid.amount}
-            decimals={paid.decimals}
-            symbol={paid.symbol ?? unitsName(paid.decimals)}
-          />
-        ),
+        paid === null ? '–' : <Units units={paid.amount} decimals={paid.decimals} symbol={paid.symbol} />,
     },
     {
       title: 'Holds still',

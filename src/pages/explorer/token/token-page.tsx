@@ -7,7 +7,7 @@ import { BlockLink } from '../../ui/address.tsx';
 import { Units } from '../../ui/amount.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { type Fact, Facts } from '../../ui/facts.tsx';
-import { countText, grouped, kindText, shortAmount, shortHex, unitsToText } from '../../ui/format.ts';
+import { countText, grouped, kindText, shortHex, unitsText } from '../../ui/format.ts';
 import { Identicon } from '../../ui/identicon.tsx';
 import { addressPath, Link, tokenPath } from '../../ui/link.tsx';
 import { useTitle } from '../../ui/router.ts';
@@ -41,15 +41,16 @@ const TABS = [
 const TOTAL_SUPPLY = '0x18160ddd';
 
 export function TokenPage({ token, params }: { token: string; params: URLSearchParams }) {
-  const stats = useAnswer('token_stats', { token });
+  const answer = useAnswer('token_stats', { token });
+  const stats = { ...answer, data: answer.data && countedIn(answer.data) };
   const supply = useLoaded<bigint | null>(`supply ${token}`, async (api, signal) => {
     const call = { to: token, data: TOTAL_SUPPLY };
     const exchanges: Exchange[] = [];
     // A contract without this function reverts; then its supply is unknown.
-    const answer = await api.rpc<string>('eth_call', [call, 'latest'], signal).catch(() => null);
-    if (answer !== null) exchanges.push(answer.exchange);
+    const reply = await api.rpc<string>('eth_call', [call, 'latest'], signal).catch(() => null);
+    if (reply !== null) exchanges.push(reply.exchange);
     return {
-      data: answer !== null && /^0x[0-9a-f]{64}$/.test(answer.data) ? BigInt(answer.data) : null,
+      data: reply !== null && /^0x[0-9a-f]{64}$/.test(reply.data) ? BigInt(reply.data) : null,
       exchanges,
     };
   });
@@ -109,6 +110,11 @@ function hasNumbers({ type }: Stats): boolean {
   return TRANSFER_KINDS.some((kind) => kind.name === type && kind.hasTokenNumber);
 }
 
+/** Tokens with numbers are counted in pieces, not in units of unknown decimals. */
+function countedIn(stats: Stats): Stats {
+  return hasNumbers(stats) ? { ...stats, decimals: 0 } : stats;
+}
+
 const ACCURACY: Record<NonNullable<Stats['estimateQuality']>, string> = {
   exact: 'sampled balances match the contract',
   partial: 'transfers before the first indexed block are missing',
@@ -129,10 +135,7 @@ function factsOf(stats: Stats, supply: bigint | null): (Fact | null)[] {
     minted,
     burned,
   } = stats;
-  const burnedNote =
-    burned === null || burned === '0'
-      ? []
-      : [`${shortAmount(unitsToText(BigInt(burned), decimals ?? 0))} burned`];
+  const burnedNote = burned === null || burned === '0' ? [] : [`${unitsText(burned, decimals, null)} burned`];
   return [
     supply !== null
       ? {
@@ -149,7 +152,7 @@ function factsOf(stats: Stats, supply: bigint | null): (Fact | null)[] {
       note: `of ${countText(uniqueWallets, 'wallet')} that ever moved it`,
     },
     { name: 'Transfers', value: grouped(transferCount) },
-    decimals === null ? null : { name: 'Decimals', value: decimals },
+    decimals === null || hasNumbers(stats) ? null : { name: 'Decimals', value: decimals },
     {
       name: 'First seen',
       value: firstSeenBlock === null ? '–' : <BlockLink block={firstSeenBlock} />,

@@ -1,5 +1,5 @@
 /** The arguments of a call or an event in one line. Pure. */
-import { safeName, shortAmount, shortHex, unitsToText } from '../../ui/format.ts';
+import { safeName, shortHex, unitsText } from '../../ui/format.ts';
 import type { KnownName, KnownNames } from '../../ui/known-names.ts';
 import type { Arg } from './arg-list.tsx';
 import { nameIn } from './sentences.ts';
@@ -12,7 +12,7 @@ export function argsInLine(args: readonly Arg[], emitter: KnownName | undefined,
     .map(({ name, type, value }) => {
       const isAmount = type === 'uint256' && /^(value|amount|wad)$/.test(name) && token?.decimals != null;
       const text = isAmount
-        ? `${shortAmount(unitsToText(BigInt(String(value)), token.decimals ?? 0))} ${safeName(token.symbol ?? '')}`
+        ? unitsText(String(value), token.decimals, token.symbol)
         : shortValue(value, names);
       return name === '' ? text : `${safeName(name, 24)} ${text}`;
     })

@@ -1,6 +1,6 @@
 /** What a transaction did, in words: its trades, else its transfers, else its call. Pure. */
 import type { Answers, Transfer } from '../../client/answers.ts';
-import { safeName, shortAmount, shortHex, shortId, unitsToText, ZERO_ADDRESS } from '../../ui/format.ts';
+import { safeName, shortAmount, shortHex, shortId, unitsText, ZERO_ADDRESS } from '../../ui/format.ts';
 import { type AddressLabel, type KnownNames, labelOf } from '../../ui/known-names.ts';
 
 export type Transaction = Answers['transaction'];
@@ -183,7 +183,7 @@ function partText(part: Part, names: KnownNames): string {
   if (part.kind === 'address') return safeName(part.label?.name ?? '', 24) || nameIn(names, part.address);
   const symbol = safeName(part.symbol ?? '') || (part.token === null ? '' : shortHex(part.token));
   if (part.kind === 'nft') return `${timesText(part.count)}${symbol} #${shortId(part.tokenId)}`;
-  return `${shortAmount(unitsToText(BigInt(part.units), part.decimals ?? 0))} ${symbol}`;
+  return unitsText(part.units, part.decimals, symbol);
 }
 
 /** An address as plain text: by its label, as a token by its symbol, or by its digits. */

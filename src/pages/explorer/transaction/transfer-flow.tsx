@@ -4,9 +4,8 @@ import { useContext } from 'preact/hooks';
 import type { Transfer } from '../../client/answers.ts';
 import { labelOf } from '../../ui/address.tsx';
 import { AddressNames } from '../../ui/address-names.ts';
-import { unitsName } from '../../ui/amount.tsx';
 import { useWidth } from '../../ui/chart.tsx';
-import { safeName, shortAmount, unitsToText, ZERO_ADDRESS } from '../../ui/format.ts';
+import { safeName, unitsText, ZERO_ADDRESS } from '../../ui/format.ts';
 import type { KnownNames } from '../../ui/known-names.ts';
 
 /** Most transfers drawn. The table below has all of them. */
@@ -96,9 +95,9 @@ function Arrow({ transfer, from, to, y }: { transfer: Transfer; from: number; to
 }
 
 function amountText({ amount, decimals, tokenId, symbol }: Transfer): string {
-  const name = safeName(symbol ?? unitsName(tokenId === null ? decimals : 0) ?? '', 10);
-  if (tokenId !== null) return `${name} #${tokenId.length > 8 ? `${tokenId.slice(0, 8)}…` : tokenId}`;
-  return `${shortAmount(unitsToText(BigInt(amount), decimals ?? 0))} ${name}`;
+  if (tokenId !== null)
+    return `${safeName(symbol ?? '', 10)} #${tokenId.length > 8 ? `${tokenId.slice(0, 8)}…` : tokenId}`;
+  return unitsText(amount, decimals, symbol, 10);
 }
 
 function partyName(transfer: Transfer, side: 'from' | 'to', known: KnownNames): string {

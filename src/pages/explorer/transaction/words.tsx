@@ -1,6 +1,6 @@
 /** What a transaction did, in words with links. */
 import { Address, TokenLink } from '../../ui/address.tsx';
-import { Units, unitsName } from '../../ui/amount.tsx';
+import { Units } from '../../ui/amount.tsx';
 import { shortId } from '../../ui/format.ts';
 import { COIN } from '../coin.ts';
 import { type Part, type Sentence, timesText } from './sentences.ts';
@@ -33,7 +33,7 @@ function Piece({ part }: { part: Part }) {
   const { units, decimals, symbol, token } = part;
   return (
     <span class="nowrap">
-      <Units units={units} decimals={decimals} symbol={unitsName(decimals)} />{' '}
+      <Units units={units} decimals={decimals} />{' '}
       {token === null ? (symbol ?? COIN) : <TokenLink token={token} symbol={symbol} />}
     </span>
   );

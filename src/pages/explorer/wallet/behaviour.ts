@@ -1,6 +1,6 @@
 /** The labels of behaviour in words: what the wallet did, and from when on that earns the label. Pure functions. */
 import type { Answers } from '../../client/answers.ts';
-import { countText, shortAmount } from '../../ui/format.ts';
+import { blocksAgo, countText, shortAmount } from '../../ui/format.ts';
 
 type Behaviour = Pick<Answers['wallet_label'], 'labels' | 'stats'>;
 type Label = Behaviour['labels'][number];
@@ -21,7 +21,7 @@ const LABELS: Record<
   fresh: {
     name: 'Fresh',
     found: ({ ageBlocks, txCount }) =>
-      `first seen ${countText(ageBlocks ?? 0, 'block')} ago, in ${countText(txCount, 'transaction')} since`,
+      `${countText(txCount, 'transaction')} since it was first seen ${blocksAgo(ageBlocks ?? 0)}`,
     criterion: 'less than 1,000 blocks and 20 transactions',
   },
   whale: {

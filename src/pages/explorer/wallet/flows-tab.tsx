@@ -4,7 +4,7 @@ import type { Api, Exchange } from '../../client/api.ts';
 import { type Bundle, useAnswer, useLoaded } from '../../client/use-answer.ts';
 import { BlockLink } from '../../ui/address.tsx';
 import { Chart, type Point } from '../../ui/chart.tsx';
-import { dateTime, grouped, safeName, shortAmount, shortHex, unitsToText } from '../../ui/format.ts';
+import { dateTime, grouped, safeName, shortHex, unitsText, unitsToText } from '../../ui/format.ts';
 import { setParams } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { COIN } from '../coin.ts';
@@ -114,7 +114,7 @@ function pointsOf({ series, before, decimals, truncated }: History, since: strin
     return {
       at: Date.parse(timestamp),
       value: Number(text),
-      text: `${shortAmount(text)}, ${dateTime(timestamp)} UTC${place}`,
+      text: `${unitsText(balance, decimals, null)}, ${dateTime(timestamp)} UTC${place}`,
     };
   };
   const points = series.map(({ timestamp, balance, blockNumber }) =>

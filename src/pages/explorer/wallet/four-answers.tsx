@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { Answers } from '../../client/answers.ts';
 import { type Loaded, useAnswer } from '../../client/use-answer.ts';
 import { Address, BlockLink, labelOf, TokenLink, TransactionLink } from '../../ui/address.tsx';
-import { Amount, SignedUnits, Units } from '../../ui/amount.tsx';
+import { Amount, Signed, Units } from '../../ui/amount.tsx';
 import { countText, grouped, NATIVE_DECIMALS, percent, unitsToText, ZERO_ADDRESS } from '../../ui/format.ts';
 import { addressPath, Link } from '../../ui/link.tsx';
 import { Failure } from '../../ui/section.tsx';
@@ -168,7 +168,7 @@ function Profit({
       ) : (
         <>
           <p>
-            <SignedUnits units={totals.realizedProfit} decimals={quote.decimals} symbol={quote.symbol} />
+            <Signed units={totals.realizedProfit} of={quote} />
           </p>
           <p class="small soft">
             realised by trading {countText(tokens, 'token')} for {COIN}

@@ -114,8 +114,8 @@ const SUM_COLUMNS: readonly Column<FundedWallet>[] = [
     title: 'First',
     cell: ({ firstBlock = 0, firstFunding }) => (
       <>
-        <BlockLink block={firstBlock} />
-        {firstFunding === true && <span class="soft small"> its first coins</span>}
+        <BlockLink block={firstBlock} />{' '}
+        {firstFunding === true && <span class="tag">its first coins</span>}
       </>
     ),
   },

@@ -2,7 +2,7 @@
 import type { Answers } from '../../client/answers.ts';
 import { useAnswer } from '../../client/use-answer.ts';
 import { Chart, type Point } from '../../ui/chart.tsx';
-import { dateTime, grouped, safeName, shortAmount, shortHex, unitsToText } from '../../ui/format.ts';
+import { dateTime, grouped, safeName, shortHex, unitsText, unitsToText } from '../../ui/format.ts';
 import { Section } from '../../ui/section.tsx';
 import { RangeChoice, rangeIn } from '../range-choice.tsx';
 
@@ -53,11 +53,11 @@ function within(points: Point[], seconds: number): Point[] {
 
 function pointsOf({ curve, quote: { decimals, symbol } }: Answers['wallet_profit']): Point[] {
   return (curve ?? []).map(({ blockNumber, timestamp, realizedProfit }) => {
-    const text = unitsToText(BigInt(realizedProfit ?? 0), decimals ?? 0);
+    const units = realizedProfit ?? '0';
     return {
       at: Date.parse(timestamp),
-      value: Number(text),
-      text: `${shortAmount(text)} ${safeName(symbol ?? '')}, ${dateTime(timestamp)} UTC, block ${grouped(blockNumber)}`,
+      value: Number(unitsToText(BigInt(units), decimals ?? 0)),
+      text: `${unitsText(units, decimals, symbol)}, ${dateTime(timestamp)} UTC, block ${grouped(blockNumber)}`,
     };
   });
 }

@@ -64,7 +64,7 @@ function columnsFor(wallet: string): Column<Holding>[] {
       plain: true,
       cell: (token) => <TokenNamed token={token} />,
     },
-    { title: 'Kind', wideOnly: true, cell: ({ type }) => <span class="soft">{kindText(type)}</span> },
+    { title: 'Kind', wideOnly: true, cell: ({ type }) => <span class="soft nowrap">{kindText(type)}</span> },
     {
       title: 'Balance',
       plain: true,

@@ -6,6 +6,7 @@ import { Amount } from '../../ui/amount.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { type Fact, Facts } from '../../ui/facts.tsx';
 import {
+  blocksAgo,
   countText,
   grouped,
   NATIVE_DECIMALS,
@@ -108,8 +109,7 @@ function factsOf({ summary, labels }: WalletActivity): Fact[] {
       value: lastActivity === null ? '–' : <Time iso={lastActivity} />,
       note: firstSeenBlock !== null && (
         <>
-          first seen in block <BlockLink block={firstSeenBlock} />
-          {age !== null && `, ${countText(age, 'block')} ago`}
+          first seen {age !== null && blocksAgo(age)}, block <BlockLink block={firstSeenBlock} />
         </>
       ),
     },

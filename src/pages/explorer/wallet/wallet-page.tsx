@@ -5,6 +5,7 @@ import { labelOf } from '../../ui/address.tsx';
 import { addressPath } from '../../ui/link.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Unfinished } from '../chain-state.tsx';
+import { isLate } from '../coverage.tsx';
 import { CounterpartiesTab } from './counterparties-tab.tsx';
 import { FlowsTab } from './flows-tab.tsx';
 import { FundingTab } from './funding-tab.tsx';
@@ -42,8 +43,8 @@ export function WalletPage({ address, params }: Omit<TabProps, 'known'>) {
       {facts.data?.activity === null ? (
         <div class="notice">
           <p>
-            The index contains no transfers of this address. It may be new, or its transfers may predate the
-            first indexed block.
+            The index contains no transfers of this address. It may be new
+            {isLate(facts.data.startBlock) && ', or its transfers may predate the first indexed block'}.
           </p>
           <Unfinished />
         </div>
