@@ -23,7 +23,6 @@ const LONG_FILES: Readonly<Record<string, number>> = {
   'test/indexer/indexer.slow.test.ts': 541,
   'test/node/subscriptions.test.ts': 480,
   'test/pages/explorer.page.slow.test.ts': 753,
-  'test/pages/panel.page.slow.test.ts': 423,
   'test/server/queries/queries.slow.test.ts': 404,
   'test/server/ws/ws.test.ts': 483,
   'test/store/migrations.test.ts': 485,

@@ -381,7 +381,7 @@ pageTests({
     assert.deepEqual(JSON.parse(filter), { events: ['wallet_trade'], wallets: [samples.swingTrader] });
     await page.getByRole('link', { name: 'Follow live' }).click();
     await page.waitForURL(`${url}/live?wallet=${samples.swingTrader}`);
-    await page.getByText('Waiting for the next transfer').waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
     const hash = await world.pay(samples.swingTrader, 1);
     await page.locator(`#live a[href="${url}/tx/${hash}"]`).waitFor();
   },
@@ -585,7 +585,7 @@ pageTests({
     await page.goto(`${url}/block/${head + 1}`);
     await page.getByText(/^The node does not have this block\./).waitFor();
     await anvil.call('evm_mine');
-    await page.getByRole('link', { name: grouped(head), exact: true }).click();
+    await page.locator(`.title a[href="${url}/block/${head}"]`).click();
     await page.getByRole('link', { name: grouped(head + 1), exact: true }).click();
     await page.locator('#summary dt:text-is("Hash")').waitFor();
     await page.getByText('No transactions.').waitFor();

@@ -136,4 +136,21 @@ pageTests({
     assert.match(await textOf(transfer.locator('.number')), /\d.*[A-Z]{3}/, 'an amount with its token');
     await assertAccessible(page, 'a block on a phone');
   },
+
+  'while the node is away a block shows its indexed transfers, and it is complete once the node is back':
+    async (t, open) => {
+      const { url, key } = world;
+      const { block } = await callOf(ROUTER_BUY);
+      const page = await open(t, `${url}/`, { key });
+      const error = { code: -32603, message: 'upstream unavailable' };
+      await page.route('**/rpc', (route) =>
+        route.fulfill({ status: 502, json: { jsonrpc: '2.0', id: 1, error } }),
+      );
+      await page.goto(`${url}/block/${block}`);
+      await page.getByText('The node behind this server did not answer.').waitFor();
+      await page.locator('#transfers tbody tr').first().waitFor();
+      await page.unroute('**/rpc');
+      await page.locator('#summary dt:text-is("Hash")').waitFor();
+      await page.locator('#transactions tbody tr').first().waitFor();
+    },
 });

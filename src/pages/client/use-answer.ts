@@ -5,8 +5,13 @@ import type { Answers, EndpointName, Query } from './answers.ts';
 import type { Answered, Api, Exchange } from './api.ts';
 import { ApiError, logFault } from './api-error.ts';
 
-/** Delay before retrying an answer that is not ready, or a server that does not answer. */
-const RETRY_MS = 3_000;
+/** Delay before retrying what passes by itself, by the error's code. A node is away for longer than a restart takes. */
+const RETRY_MS: Partial<Record<string, number>> = {
+  not_ready: 3_000,
+  unreachable: 3_000,
+  node_unavailable: 10_000,
+  upstream: 10_000,
+};
 
 const CHECK_MS = 10_000;
 
@@ -81,14 +86,18 @@ export function useLoaded<T extends NonNullable<unknown> | null>(
   const retriesRef = useRef(retries);
   retriesRef.current = retries;
   const reload = useCallback(() => setRound((count) => count + 1), []);
+  /** The next run is a retry by itself: its error stays until the outcome, so that the view does not flicker. */
+  const isRetry = useRef(false);
   useEffect(() => {
     const ending = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
+    const keepsError = isRetry.current;
+    isRetry.current = false;
     setState((before) => ({
       ...before,
       key,
       data: before.key === key ? before.data : undefined,
-      error: null,
+      error: keepsError && before.key === key ? before.error : null,
       loading: true,
     }));
     loadRef.current(api, ending.signal).then(
@@ -100,8 +109,13 @@ export function useLoaded<T extends NonNullable<unknown> | null>(
         if (error instanceof ApiError && error.code === 'unauthorized') return onRefusedKey(error);
         logFault(error);
         setState((before) => ({ ...before, error, loading: false }));
-        const passing = error instanceof ApiError && ['not_ready', 'unreachable'].includes(error.code);
-        if (passing) timer = setTimeout(() => retriesRef.current && reload(), RETRY_MS);
+        const delay = error instanceof ApiError ? RETRY_MS[error.code] : undefined;
+        if (delay === undefined) return;
+        timer = setTimeout(() => {
+          if (!retriesRef.current) return;
+          isRetry.current = true;
+          reload();
+        }, delay);
       },
     );
     return () => {

@@ -71,7 +71,7 @@ export function BlockPage({ block, params }: { block: string; params: URLSearchP
           )
         }
       </Section>
-      {facts.data !== null ? (
+      {facts.data || (facts.data === undefined && facts.error === null) ? (
         <>
           <Tabs
             label="Views of the block"
@@ -88,7 +88,7 @@ export function BlockPage({ block, params }: { block: string; params: URLSearchP
           )}
         </>
       ) : (
-        // The index may have what the node no longer keeps.
+        // The index may have what the node no longer keeps, or cannot give now.
         transfers.data !== undefined && <Transfers pages={transfers} />
       )}
     </NameProvider>

@@ -114,8 +114,7 @@ const SUM_COLUMNS: readonly Column<FundedWallet>[] = [
     title: 'First',
     cell: ({ firstBlock = 0, firstFunding }) => (
       <>
-        <BlockLink block={firstBlock} />{' '}
-        {firstFunding === true && <span class="tag">its first coins</span>}
+        <BlockLink block={firstBlock} /> {firstFunding === true && <span class="tag">its first coins</span>}
       </>
     ),
   },

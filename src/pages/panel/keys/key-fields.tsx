@@ -24,6 +24,7 @@ interface KeyFieldsProps {
 }
 
 export function KeyFields({ tiers, value, isShort = false }: KeyFieldsProps) {
+  const tierName = value?.tier ?? tiers[0]?.name;
   return (
     <>
       <label class="field">
@@ -39,9 +40,10 @@ export function KeyFields({ tiers, value, isShort = false }: KeyFieldsProps) {
       </label>
       <label class="field">
         Tier
-        <select name="tier" defaultValue={value?.tier ?? tiers[0]?.name ?? ''}>
+        {/* Of a select Preact ignores defaultValue. */}
+        <select name="tier">
           {tiers.map((tier) => (
-            <option key={tier.name} value={tier.name}>
+            <option key={tier.name} value={tier.name} selected={tier.name === tierName}>
               {tierText(tier)}
             </option>
           ))}
