@@ -182,7 +182,8 @@ const PLAIN_REASONS: Partial<Record<string, string>> = {
 function quotesAdvice(line: string): string {
   const [, name, value] = /^\s*([\w.-]+)\s*=\s*([^\s"'\d[{+-][^"'#]*?)\s*(?:#.*)?$/.exec(line) ?? [];
   if (name === undefined || value === undefined || /^(true|false|inf|nan)$/.test(value)) return '';
-  return `: put the text in quotes: ${name} = ${JSON.stringify(maskSetting(name, value))}`;
+  const bare = value.replace(/^[“”„‘’]+|[“”‘’]+$/g, ''); // quotes of a word processor are none
+  return `: put the text in quotes: ${name} = ${JSON.stringify(maskSetting(name, bare))}`;
 }
 
 /**

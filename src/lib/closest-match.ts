@@ -4,8 +4,10 @@
 export function closestMatch(mistyped: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
+  const typed = mistyped.toLowerCase();
   for (const candidate of candidates) {
-    const distance = Math.min(editDistance(mistyped, candidate), lastKeyDistance(mistyped, candidate));
+    const known = candidate.toLowerCase();
+    const distance = Math.min(editDistance(typed, known), lastKeyDistance(typed, known));
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return bestDistance <= Math.max(2, Math.floor(mistyped.length / 4)) ? best : undefined;
