@@ -124,7 +124,7 @@ function Method({ transaction, methods }: { transaction: NodeTransaction } & Pic
   const selector = selectorOf(transaction);
   if (selector === null) return <span class="soft">{transaction.to == null ? 'creation' : 'payment'}</span>;
   return (
-    <code class="method" title={selector}>
+    <code class="method break" title={selector}>
       {methods.get(selector) ?? selector}
     </code>
   );

@@ -61,7 +61,7 @@ export function DiskSection({ index }: { index: Index }) {
               {
                 title: 'Share',
                 plain: true,
-                cell: ({ bytes }) => <Share some={bytes} all={survey.fileBytes} />,
+                cell: ({ bytes }) => <Share some={bytes} all={bytesOf(survey)} />,
               },
             ]}
           />
@@ -119,6 +119,14 @@ function DiskFacts({ index: { status, forecast }, survey }: { index: Index; surv
         },
       ]}
     />
+  );
+}
+
+/** Of the file, or of its tables where most of them are only in the write-ahead log. */
+function bytesOf({ tables, fileBytes, unmeasured }: Survey): number {
+  return Math.max(
+    fileBytes,
+    tables.reduce((sum, { bytes }) => sum + bytes, unmeasured?.bytes ?? 0),
   );
 }
 
