@@ -2,6 +2,7 @@
 import type { PartTransfer } from '../model/wallet-part.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
+import type { TradingTransaction } from '../store/read/transaction-parts.ts';
 import { addToSums, emptySums, type TradeSums } from '../trades/profit.ts';
 import { type SummedTrade, summedTrade, tradeOf } from '../trades/trade.ts';
 import { type TradeIds, TradePart } from '../trades/trade-part.ts';
@@ -105,10 +106,11 @@ function prepareTradesInToken(
   db: Db,
   most: number,
 ): (token: number, wallets: ReadonlySet<number>, ids: TradeIds, budget: WorkBudget) => TradeReading {
-  const transactionsIn = prepareTokenTransactions(db, { transfers: most });
+  const told = ({ first, transfers }: TradingTransaction) => ({ first, transfers, rows: transfers.length });
+  const transactionsIn = prepareTokenTransactions(db, told, { transfers: most });
   return (token, wallets, ids, budget) => {
     const whole = { from: 1, below: Number.MAX_SAFE_INTEGER, others: null };
-    const reading = transactionsIn(token, whole, budget);
+    const reading = transactionsIn(token, whole, ids, budget);
     const trades: FoundTrade[] = [];
     for (let next = reading.next(); ; next = reading.next()) {
       if (next.done) return { trades, readFrom: next.value };

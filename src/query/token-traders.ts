@@ -1,19 +1,12 @@
-/** Who traded a token against a quote: by profit over all time, and by the newest trades or those of a window. */
+/** Who traded a token against a quote over all time, from the stored sums. */
 import { Heap } from '../lib/heap.ts';
 import { decodeSigned } from '../lib/signed.ts';
-import { NATIVE } from '../model/wallet-part.ts';
-import { gapsBetween, prepareIsGap } from '../store/block-gaps.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
 import { profitAgainst, sumsAgainst } from '../store/trades/packed-sums.ts';
 import { prepareTradeGenerations } from '../store/trades/trade-generations.ts';
 import { isLarge, TRADE_SPAN } from '../store/trades/trade-peaks.ts';
-import { addToSums, averageCostProfit, emptySums, type TradeSums } from '../trades/profit.ts';
-import { summedTrade, tradesOfTransaction } from '../trades/trade.ts';
-import type { TradeIds } from '../trades/trade-part.ts';
-import { type IdRange, prepareBlocksOfTransfers } from './blocks.ts';
-import type { Head } from './snapshot.ts';
-import { prepareTokenTransactions } from './token-transactions.ts';
+import { averageCostProfit, emptySums, type TradeSums } from '../trades/profit.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** A token and what it is traded for: ids of `tokens`, or NATIVE. */
@@ -157,79 +150,5 @@ export function prepareTradersById(
       if (sums !== null) found.set(wallet, { wallet, sums, profit: averageCostProfit(sums) });
     }
     return found;
-  };
-}
-
-/** A wallet and its newest trade of a range. */
-export interface RecentTrader extends Trader {
-  /** The first transfer of that trade's transaction. */
-  last: number;
-}
-
-interface RecentTraders {
-  /** By their newest trades, newest first; of one transaction the lower wallet first. */
-  traders: RecentTrader[];
-  /** The first transfer of the oldest transaction that was read, where the range goes on; else null. */
-  readFrom: number | null;
-}
-
-/**
- * The traders of a token in a range of whole transactions, with the sums of that range alone, from the token's history.
- * `isEnough` is told of each trader as it is found and may end the reading; then the sums are of what was read.
- */
-export function prepareTradersIn(
-  db: Db,
-): (
-  pair: TradedPair,
-  range: IdRange,
-  ids: TradeIds,
-  head: Head,
-  budget: WorkBudget,
-  isEnough?: (trader: RecentTrader) => boolean,
-) => RecentTraders {
-  const transactionsIn = prepareTokenTransactions(db);
-  const gapOf = prepareIsInGap(db);
-  return ({ token, quote }, range, ids, head, budget, isEnough) => {
-    const isInGap = gapOf(head);
-    const found = new Map<number, RecentTrader>();
-    const ended = (readFrom: number | null) => {
-      const traders = [...found.values()].map((each) => ({ ...each, profit: averageCostProfit(each.sums) }));
-      return { traders: traders.sort((a, b) => b.last - a.last || a.wallet - b.wallet), readFrom };
-    };
-    // The native coin has no history of its own, but each of its trades moves the quote.
-    const owner = token === NATIVE ? quote : token;
-    if (owner === NATIVE || token === quote) return ended(null);
-    const other = token === NATIVE ? token : quote;
-    const others = new Set(other === NATIVE ? [NATIVE, ...ids.nativeEquivalents] : [other]);
-    const reading = transactionsIn(owner, { ...range, others }, budget);
-    for (let next = reading.next(); ; next = reading.next()) {
-      if (next.done) return ended(next.value);
-      const { first, transfers } = next.value;
-      const trades = tradesOfTransaction(transfers, ids).flatMap(({ wallet, trade }) => {
-        const summed = summedTrade(trade);
-        return summed?.token === token && summed.quote === quote ? [{ wallet, summed }] : [];
-      });
-      if (trades.length === 0 || isInGap(first)) continue;
-      let isLast = false;
-      for (const { wallet, summed } of trades) {
-        const known = found.get(wallet);
-        const trader = known ?? { wallet, sums: emptySums(), profit: 0n, last: first };
-        addToSums(trader.sums, summed);
-        if (known !== undefined) continue;
-        found.set(wallet, trader);
-        if (isEnough?.(trader)) isLast = true;
-      }
-      if (isLast) return ended(null);
-    }
-  };
-}
-
-/** Whether a transfer lies in a block of which transfers are missing. */
-function prepareIsInGap(db: Db): (head: Head) => (transfer: number) => boolean {
-  const blocksOf = prepareBlocksOfTransfers(db);
-  const isGap = prepareIsGap(db);
-  return ({ startBlock, number }) => {
-    const hasGaps = gapsBetween(db, { first: startBlock, last: number }).length > 0;
-    return (transfer) => hasGaps && isGap(blocksOf([transfer])[0]!.number);
   };
 }

@@ -1,10 +1,7 @@
 /** The transactions of a token that may hold trades, from its history, with all their transfers. */
 import type { Db } from '../store/open-database.ts';
-import {
-  prepareTradingTransactions,
-  prepareTransactionRanges,
-  type TradingTransaction,
-} from '../store/read/transaction-parts.ts';
+import { prepareTradingTransactions, type TradingTransaction } from '../store/read/transaction-parts.ts';
+import type { TradeIds } from '../trades/trade-part.ts';
 import type { IdRange } from './blocks.ts';
 import { prepareTokenHistoryIds } from './token-history.ts';
 import { MAX_HISTORY_ROWS } from './wallet-transactions.ts';
@@ -26,7 +23,7 @@ const MOST_STRETCHES = 2_048;
 
 /** Bounds of a reading. */
 interface Bounds {
-  /** Transfers of the token, and transfers of its transactions. */
+  /** Transfers of the token, and transfers of its transactions that may hold trades. */
   transfers: number;
   stretches: number;
 }
@@ -34,58 +31,130 @@ interface Bounds {
 const BOUNDS: Bounds = { transfers: MAX_HISTORY_ROWS, stretches: MOST_STRETCHES };
 
 interface TransactionFilter extends IdRange {
-  /** Only transactions that also move one of these tokens, or the native coin (NATIVE). Null for all. */
+  /** What the token is traded for: other tokens, or the native coin (NATIVE). Null for any. */
   others: ReadonlySet<number> | null;
 }
 
 /** Where a reading ended at its bounds: the first transfer of its oldest transaction; null at the end of the range. */
 type ReadFrom = number | null;
 
-/** A token's transactions within a range of whole ones, newest first, as far as the bounds allow. */
-export function prepareTokenTransactions(
+/** What a reading makes of a transaction. */
+export interface ToldTransaction {
+  /** Its first transfer. */
+  readonly first: number;
+  /** Its number of transfers. */
+  readonly rows: number;
+}
+
+/** Transactions of a range that were told before. */
+export interface KnownTransactions<T extends ToldTransaction> extends IdRange {
+  /** Those among them that may hold trades, oldest first. */
+  readonly transactions: readonly T[];
+}
+
+/**
+ * The transactions of a token within a range of whole ones that may hold trades of it, newest first, as far as the
+ * bounds allow. Those that are known count like the others but are not read.
+ */
+export function prepareTokenTransactions<T extends ToldTransaction>(
   db: Db,
+  tell: (transaction: TradingTransaction, ids: TradeIds) => T,
   bounds: Partial<Bounds> = {},
 ): (
   token: number,
   filter: TransactionFilter,
+  ids: TradeIds,
   budget: WorkBudget,
-) => Generator<TradingTransaction, ReadFrom, void> {
+  known?: KnownTransactions<T> | null,
+) => Generator<T, ReadFrom, void> {
   const { transfers: most, stretches } = { ...BOUNDS, ...bounds };
   const historyIds = prepareTokenHistoryIds(db);
-  const rangesOf = prepareTransactionRanges(db);
   const tradingAmong = prepareTradingTransactions(db);
-  return function* (token, { from, below, others }, budget) {
-    const reach = new Reach(stretches);
-    let left = most;
-    let rowsLeft = most;
-    /** The oldest transaction that was read, which the next transfers may belong to. */
-    let last: number | null = null;
-    for (let end = below; left > 0 && !reach.isEnded; ) {
-      const limit = Math.min(CHUNK, left);
-      const ids = reach.within(historyIds(token, { from, below: end, limit }, budget).ids);
-      if (ids.length === 0) return null;
-      end = ids.at(-1)!;
-      left -= ids.length;
-      // The file is read forwards, as the system reads ahead.
-      const ranges = rangesOf(ids.toReversed(), others).filter(({ first }) => first < (last ?? below));
-      let start = ranges.length;
-      let rows = 0;
-      for (; start > 0; start--) {
-        const { first, below } = ranges[start - 1]!;
-        if (rows + below - first > rowsLeft) break;
-        rows += below - first;
-      }
-      budget.spend(START_UNITS * ids.length + ROW_UNITS * rows);
-      rowsLeft -= rows;
-      const wanted = ranges.slice(start).filter(({ isWanted }) => isWanted);
-      yield* tradingAmong(wanted).reverse();
-      if (start > 0) return ranges[start]?.first ?? last ?? ranges[start - 1]!.first;
-      last = Math.min(ranges[0]?.first ?? end, end);
-    }
-    const hasMore =
-      last !== null && historyIds(token, { from, below: last, limit: 1 }, budget).ids.length > 0;
-    return hasMore ? last : null;
+  const firstOf = db
+    .prepare<[number], number>("SELECT iif(typeof(tx) = 'blob', id, id - tx) FROM transfers WHERE id = +?")
+    .pluck();
+
+  /** Those of a list of transfers, newest first; null where they have more than `limit` transfers. */
+  const read = (
+    token: number,
+    list: readonly number[],
+    { others }: TransactionFilter,
+    tradeIds: TradeIds,
+    limit: number,
+  ): T[] | null => {
+    // The file is read forwards, as the system reads ahead.
+    const found = tradingAmong(list.toReversed(), { token, others }, limit);
+    return found?.map((transaction) => tell(transaction, tradeIds)).reverse() ?? null;
   };
+
+  return function* (token, filter, tradeIds, budget, known = null) {
+    const { from, below } = filter;
+    const reach = new Reach(stretches);
+    let [left, rowsLeft] = [most, most];
+    let end = below;
+    while (left > 0 && !reach.isEnded) {
+      const border = borderBelow(end, filter, known);
+      const limit = Math.min(CHUNK, left);
+      const ids = reach.within(historyIds(token, { from: border, below: end, limit }, budget).ids);
+      left -= ids.length;
+      budget.spend(START_UNITS * ids.length);
+      const isKnown = known !== null && end <= known.below && border >= known.from;
+      for (let at = 0, size = ids.length; at < ids.length; ) {
+        const list = ids.slice(at, at + size);
+        const start = firstOf.get(list.at(-1)!) ?? list.at(-1)!;
+        const found = isKnown
+          ? knownBetween(known, start, end)
+          : read(token, list, filter, tradeIds, rowsLeft);
+        const rows = found === null ? Number.POSITIVE_INFINITY : rowsOf(found);
+        if (found === null || rows > rowsLeft) {
+          if (size === 1) return end === below ? start : end;
+          size >>= 1;
+          continue;
+        }
+        budget.spend(ROW_UNITS * rows);
+        rowsLeft -= rows;
+        yield* found;
+        end = start;
+        at += size;
+        while (at < ids.length && ids[at]! >= start) at++;
+      }
+      if (ids.length === limit || reach.isEnded) continue;
+      if (border === from) return null;
+      end = border;
+    }
+    return historyIds(token, { from, below: end, limit: 1 }, budget).ids.length > 0 ? end : null;
+  };
+}
+
+/** The lowest transfer of the next piece, which is either known or to be read. */
+function borderBelow(end: number, { from }: IdRange, known: IdRange | null): number {
+  if (known === null || end <= known.from) return from;
+  return Math.max(from, end <= known.below ? known.from : known.below);
+}
+
+/** Newest first. */
+function knownBetween<T extends ToldTransaction>(
+  { transactions }: KnownTransactions<T>,
+  from: number,
+  below: number,
+): T[] {
+  const end = firstAtOrAfter(transactions, below);
+  return transactions.slice(firstAtOrAfter(transactions, from), end).reverse();
+}
+
+/** The position of the first of these transactions from a transfer on. */
+export function firstAtOrAfter(transactions: readonly ToldTransaction[], transfer: number): number {
+  let [low, high] = [0, transactions.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (transactions[middle]!.first < transfer) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function rowsOf(transactions: readonly ToldTransaction[]): number {
+  return transactions.reduce((sum, { rows }) => sum + rows, 0);
 }
 
 /** How many stretches of the chain a reading may still reach. */

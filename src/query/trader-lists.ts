@@ -9,11 +9,10 @@ import {
   isBefore,
   prepareTraderRanking,
   prepareTradersById,
-  prepareTradersIn,
-  type RecentTrader,
   type TradedPair,
   type Trader,
 } from './token-traders.ts';
+import { prepareTradersIn, type RecentTrader } from './traders-in-range.ts';
 import { prepareIsContract } from './wallet-code.ts';
 import type { WorkBudget } from './work-budget.ts';
 

@@ -3,51 +3,8 @@ import { digitsToBigInt } from '../../lib/hex.ts';
 import { movesOne } from '../../model/transfer-kind.ts';
 import type { PartTransfer } from '../../model/wallet-part.ts';
 import type { Db } from '../open-database.ts';
-import { tokenOf } from '../schema.ts';
-import { mayTrade } from '../trades/may-trade.ts';
 import { idList } from './id-list.ts';
 import { unpackTransfer } from './transfers.ts';
-
-/** A transaction of several transfers, as the range of their ids, `first <= id < below`. */
-export interface TransactionRange {
-  first: number;
-  below: number;
-  /** Whether it moves one of the tokens that were asked for. */
-  isWanted: boolean;
-}
-
-/**
- * The transactions of a list of ascending transfers that have others too, each once, in its order, and whether they
- * move one of `others`, tokens or NATIVE. Null for any. This rules out most transactions without reading their rows.
- */
-export function prepareTransactionRanges(
-  db: Db,
-): (ids: readonly number[], others: ReadonlySet<number> | null) => TransactionRange[] {
-  const statement = db
-    .prepare<
-      [string | null, string | null, string],
-      [first: number, below: number, isWanted: 0 | 1]
-    >(/* sql */ `
-      SELECT first, below, ? IS NULL OR EXISTS (
-          SELECT 1 FROM transfers o WHERE o.id >= first AND o.id < below
-            AND iif(o.token_kind < 0, -o.token_kind, o.token_kind >> 3) IN (SELECT list.value FROM json_each(?) list))
-      FROM (
-        SELECT first, ifnull((
-            SELECT n.id FROM transfers n WHERE n.id > first AND typeof(n.tx) = 'blob' ORDER BY n.id LIMIT 1
-          ), (SELECT max(id) + 1 FROM transfers)) AS below
-        FROM (
-          SELECT DISTINCT iif(typeof(t.tx) = 'blob', t.id, t.id - t.tx) AS first
-          FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value)
-        LIMIT -1) -- else the query is flattened, and reads "below" each time that it names it
-      WHERE below > first + 1`)
-    .raw();
-  return (ids, others) => {
-    const wanted = others && idList([...others]);
-    return statement
-      .all(wanted, wanted, idList(ids))
-      .map(([first, below, isWanted]) => ({ first, below, isWanted: isWanted === 1 }));
-  };
-}
 
 /** A transaction that may hold trades, with all its transfers. */
 export interface TradingTransaction {
@@ -56,42 +13,75 @@ export interface TradingTransaction {
   transfers: readonly PartTransfer[];
 }
 
+interface WantedTrades {
+  token: number;
+  /** What it is traded for: tokens or NATIVE. Null for any. */
+  others: ReadonlySet<number> | null;
+}
+
 type PartRow = [id: number, isFirst: 0 | 1, from: number, to: number, tokenKind: number, value: string];
 
-/** Reads transactions in the order of the list. Keeps those that move two assets, a wallet giving and getting. */
+/** Transactions of more transfers are read if they move both tokens: comparing their transfers takes too long here. */
+const MOST_COMPARED = 64;
+
+/** SQL: `transfers.token` of `alias`, 0 for a native transfer. The computed column takes longer. */
+const tokenIn = (alias: string) =>
+  `iif(${alias}.token_kind < 0, -${alias}.token_kind, ${alias}.token_kind >> 3)`;
+
+/**
+ * The transactions of a list of ascending transfers of a token in which a wallet may trade it: a wallet gives it and
+ * gets one of the others, or the other way round. Each comes once, in the order of the list. Null where they have more
+ * than `limit` transfers. One statement rules out most transactions before a row is handed over, which takes most of
+ * the time of a reading.
+ */
 export function prepareTradingTransactions(
   db: Db,
-): (transactions: readonly TransactionRange[]) => TradingTransaction[] {
+): (ids: readonly number[], wanted: WantedTrades, limit: number) => TradingTransaction[] | null {
   const statement = db
-    .prepare<[string], PartRow>(/* sql */ `
+    .prepare<[string, string | null, number, string | null, number, number], PartRow>(/* sql */ `
       SELECT t.id, typeof(t.tx) = 'blob', t.sender, t.receiver, t.token_kind, hex(t.value)
-      FROM json_each(?) list CROSS JOIN transfers t ON t.id >= +list.key AND t.id < list.value`)
+      FROM (
+        SELECT first, below FROM (
+          SELECT first, ifnull((
+              SELECT n.id FROM transfers n WHERE n.id > first AND typeof(n.tx) = 'blob' ORDER BY n.id LIMIT 1
+            ), (SELECT max(id) + 1 FROM transfers)) AS below
+          FROM (
+            SELECT DISTINCT iif(typeof(t.tx) = 'blob', t.id, t.id - t.tx) AS first
+            FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value)
+          LIMIT -1) /* else the query is flattened, and reads "below" each time that it names it */
+        WHERE below > first + 1 AND EXISTS (
+          SELECT 1 FROM transfers o WHERE o.id >= first AND o.id < below
+            AND iif(+? IS NULL, ${tokenIn('o')} <> +?,
+              ${tokenIn('o')} IN (SELECT list.value FROM json_each(?) list))
+            AND (below - first > ${MOST_COMPARED} OR EXISTS (
+              SELECT 1 FROM transfers w WHERE w.id >= first AND w.id < below
+                AND (w.sender = o.receiver OR w.receiver = o.sender) AND ${tokenIn('w')} = +?)))
+      ) CROSS JOIN transfers t ON t.id >= first AND t.id < below
+      LIMIT +?`)
     .raw();
-  return (transactions) => {
-    const rows = statement.all(rangeList(transactions));
-    const columns = {
-      from: rows.map(([, , from]) => from),
-      to: rows.map(([, , , to]) => to),
-      token: rows.map(([, , , , tokenKind]) => tokenOf(tokenKind)),
-    };
-    const found: TradingTransaction[] = [];
-    for (let start = 0, end = 0; start < rows.length; start = end) {
-      end = start + 1;
-      while (end < rows.length && rows[end]![1] === 0) end++;
-      if (mayTrade(columns, start, end))
-        found.push({ first: rows[start]![0], transfers: rows.slice(start, end).map(partOf) });
-    }
-    return found;
+  return (ids, { token, others }, limit) => {
+    const list = others && idList([...others]);
+    const rows = statement.all(idList(ids), list, token, list, token, limit + 1);
+    return rows.length > limit ? null : transactionsOf(rows);
   };
 }
 
-/** As the one parameter of a statement that reads them in order with `json_each(?)`, as keys and values. */
-function rangeList(ranges: readonly TransactionRange[]): string {
-  return `{${ranges.map(({ first, below }) => `"${first}":${below}`).join()}}`;
+/** Rows of whole transactions, by transaction. */
+function transactionsOf(rows: readonly PartRow[]): TradingTransaction[] {
+  const found: TradingTransaction[] = [];
+  for (let start = 0, end = 0; start < rows.length; start = end) {
+    end = start + 1;
+    while (end < rows.length && rows[end]![1] === 0) end++;
+    found.push({ first: rows[start]![0], transfers: rows.slice(start, end).map(partOf) });
+  }
+  return found;
 }
 
-function partOf([id, , from, to, tokenKind, value]: PartRow): PartTransfer {
-  const packed = { id, sender: from, receiver: to, tokenKind, value, log: null };
+/** By position: taking a row apart by a pattern takes several times as long until the code is compiled. */
+function partOf(row: PartRow): PartTransfer {
+  const from = row[2];
+  const to = row[3];
+  const packed = { id: row[0], sender: from, receiver: to, tokenKind: row[4], value: row[5], log: null };
   const { kind, token, tokenNumber, amount } = unpackTransfer(packed, '', 0);
   return { from, to, kind, token, tokenNumber, amount: movesOne(kind) ? 1n : digitsToBigInt(amount) };
 }
