@@ -23,14 +23,31 @@ interface WalletTrades {
   readonly trades: SummedTrade[];
 }
 
+/** The trades that change one row. */
+interface RowChange {
+  token: number;
+  wallet: number;
+  trades: SummedTrade[];
+}
+
+/** What happens to a token. */
+interface TokenChange {
+  /** Its number of rows. */
+  readonly before: number;
+  traders: number;
+  /** Null unless it was large before. */
+  readonly peaks: TradePeakChanges | null;
+}
+
 type StoredSums = [place: number, sums: string];
+type StoredTraders = [place: number, traders: number];
 
 export class TradeSumsTable {
   private readonly stored: RowReader<StoredSums>;
   private readonly rows: RowWriter;
   private readonly deleteRow: Statement;
-  private readonly tradersOf: Statement<[number, number], number>;
-  private readonly setTraders: Statement;
+  private readonly storedTraders: RowReader<StoredTraders>;
+  private readonly traders: RowWriter;
   private readonly deleteToken: Statement;
   private readonly peaks: TradePeakTable;
 
@@ -47,10 +64,16 @@ export class TradeSumsTable {
     );
     const key = 'generation = ? AND token = ?';
     this.deleteRow = db.prepare(`DELETE FROM trade_sums WHERE ${key} AND wallet = ?`);
-    this.tradersOf = db
-      .prepare<[number, number], number>(`SELECT traders FROM traded_tokens WHERE ${key}`)
-      .pluck();
-    this.setTraders = db.prepare('REPLACE INTO traded_tokens (generation, token, traders) VALUES (?, ?, ?)');
+    this.storedTraders = new RowReader(
+      db,
+      2,
+      'traders',
+      'traded_tokens ON generation = k.column2 AND token = k.column3',
+    );
+    this.traders = new RowWriter(
+      db,
+      'REPLACE INTO traded_tokens (generation, token, traders) VALUES (?, ?, ?)',
+    );
     this.deleteToken = db.prepare(`DELETE FROM traded_tokens WHERE ${key}`);
     this.peaks = new TradePeakTable(db);
   }
@@ -63,6 +86,7 @@ export class TradeSumsTable {
     sign: 1 | -1,
   ): void {
     this.rows.reset();
+    this.traders.reset();
     let found: WalletTrades = { tokens: [], wallets: [], trades: [] };
     for (const transaction of transactions) {
       for (const { wallet, trade } of tradesOfTransaction(transaction, ids)) {
@@ -79,63 +103,59 @@ export class TradeSumsTable {
     this.write(generation, found, sign);
   }
 
-  /** Writes the rows in key order. */
+  /** Writes the rows in key order. A block has few trades of each token, so a statement takes rows of several. */
   private write(generation: number, found: WalletTrades, sign: 1 | -1): void {
-    const tokens = Float64Array.from(found.tokens);
-    const order = ascendingOrder(tokens, ascendingOrder(Float64Array.from(found.wallets)));
-    for (let start = 0, end = 0; start < order.length; start = end) {
-      const token = tokens[order[start]!]!;
-      while (end < order.length && tokens[order[end]!] === token) end++;
-      this.writeToken(generation, token, found, order.subarray(start, end), sign);
+    const changes = inKeyOrder(found);
+    const tokens = this.readTokens(generation, changes);
+    for (let at = 0; at < changes.length; at += ROWS_PER_STATEMENT)
+      this.writeRows(generation, changes.slice(at, at + ROWS_PER_STATEMENT), tokens, sign);
+    this.rows.flush(); // peaks are computed from the rows
+    for (const [token, { before, traders, peaks }] of tokens) {
+      if (traders > 0 && traders !== before) this.traders.add(generation, token, traders);
+      else if (traders === 0) this.deleteToken.run(generation, token);
+      this.savePeaks({ generation, token }, isLarge(traders), peaks);
     }
-    this.rows.flush();
+    this.traders.flush();
   }
 
-  /** `order`: the positions of the token's trades, by wallet. */
-  private writeToken(
+  private readTokens(generation: number, changes: readonly RowChange[]): Map<number, TokenChange> {
+    const tokens = [...new Set(changes.map(({ token }) => token))];
+    const traders = new Map<number, number>();
+    this.storedTraders.read(
+      tokens.flatMap((token) => [generation, token]),
+      ([, stored], place) => traders.set(tokens[place]!, stored),
+    );
+    return new Map(
+      tokens.map((token) => {
+        const before = traders.get(token) ?? 0;
+        const peaks = isLarge(before) ? new TradePeakChanges() : null;
+        return [token, { before, traders: before, peaks }];
+      }),
+    );
+  }
+
+  private writeRows(
     generation: number,
-    token: number,
-    { wallets, trades }: WalletTrades,
-    order: Uint32Array,
+    changes: readonly RowChange[],
+    tokens: ReadonlyMap<number, TokenChange>,
     sign: 1 | -1,
   ): void {
-    const tradersBefore = this.tradersOf.get(generation, token) ?? 0;
-    const peakChanges = isLarge(tradersBefore) ? new TradePeakChanges() : null;
-    let traders = tradersBefore;
-    for (let at = 0; at < order.length; ) {
-      const some: { wallet: number; trades: SummedTrade[] }[] = [];
-      while (at < order.length) {
-        const wallet = wallets[order[at]!]!;
-        const last = some.at(-1);
-        if (last?.wallet === wallet) last.trades.push(trades[order[at]!]!);
-        else if (some.length === ROWS_PER_STATEMENT) break;
-        else some.push({ wallet, trades: [trades[order[at]!]!] });
-        at++;
-      }
-      const before = this.read(
-        generation,
-        token,
-        some.map(({ wallet }) => wallet),
-      );
-      for (const [i, { wallet, trades }] of some.entries()) {
-        const after = changed(before[i]!, trades, sign, { token, wallet });
-        traders += Number(after.length > 0) - Number(before[i]!.length > 0);
-        if (after.length > 0) this.rows.add(generation, token, wallet, packSums(after));
-        else this.deleteRow.run(generation, token, wallet);
-        peakChanges?.record(wallet, before[i]!, after);
-      }
+    const before = this.read(generation, changes);
+    for (const [i, change] of changes.entries()) {
+      const { token, wallet } = change;
+      const after = changed(before[i]!, change, sign);
+      const ofToken = tokens.get(token)!;
+      ofToken.traders += Number(after.length > 0) - Number(before[i]!.length > 0);
+      if (after.length > 0) this.rows.add(generation, token, wallet, packSums(after));
+      else this.deleteRow.run(generation, token, wallet);
+      ofToken.peaks?.record(wallet, before[i]!, after);
     }
-    if (traders !== tradersBefore) {
-      if (traders > 0) this.setTraders.run(generation, token, traders);
-      else this.deleteToken.run(generation, token);
-    }
-    this.savePeaks({ generation, token }, isLarge(traders), peakChanges);
   }
 
-  private read(generation: number, token: number, wallets: readonly number[]): QuoteSums[][] {
-    const found = wallets.map((): QuoteSums[] => []);
+  private read(generation: number, changes: readonly RowChange[]): QuoteSums[][] {
+    const found = changes.map((): QuoteSums[] => []);
     this.stored.read(
-      wallets.flatMap((wallet) => [generation, token, wallet]),
+      changes.flatMap(({ token, wallet }) => [generation, token, wallet]),
       ([, sums], place) => {
         found[place] = unpackSums(Buffer.from(sums, 'hex'));
       },
@@ -149,22 +169,28 @@ export class TradeSumsTable {
     changes: TradePeakChanges | null,
   ): void {
     if (!isLarge && changes === null) return;
-    this.rows.flush(); // peaks are computed from the rows
     if (!isLarge) this.peaks.remove(of);
     else if (changes === null) this.peaks.create(of);
     else this.peaks.update(of, changes);
   }
 }
 
+/** The trades by token and wallet. */
+function inKeyOrder({ tokens, wallets, trades }: WalletTrades): RowChange[] {
+  const changes: RowChange[] = [];
+  for (const at of ascendingOrder(Float64Array.from(tokens), ascendingOrder(Float64Array.from(wallets)))) {
+    const [token, wallet, trade] = [tokens[at]!, wallets[at]!, trades[at]!];
+    const last = changes.at(-1);
+    if (last?.token === token && last.wallet === wallet) last.trades.push(trade);
+    else changes.push({ token, wallet, trades: [trade] });
+  }
+  return changes;
+}
+
 /** The sums after these trades. Throws DamageError if more is taken back than was added. */
-function changed(
-  before: readonly QuoteSums[],
-  trades: readonly SummedTrade[],
-  sign: 1 | -1,
-  row: { token: number; wallet: number },
-): QuoteSums[] {
+function changed(before: readonly QuoteSums[], change: RowChange, sign: 1 | -1): QuoteSums[] {
   const after = before.map((sums) => ({ ...sums }));
-  for (const trade of trades) {
+  for (const trade of change.trades) {
     let sums = after.find(({ quote }) => quote === trade.quote);
     if (sums === undefined) {
       sums = { quote: trade.quote, ...emptySums() };
@@ -172,13 +198,13 @@ function changed(
     }
     addToSums(sums, trade, sign);
   }
-  if (sign < 0) for (const sums of after) requireWhole(sums, row);
+  if (sign < 0) for (const sums of after) requireWhole(sums, change);
   return after.filter(({ buys, sells }) => buys + sells > 0).sort((a, b) => a.quote - b.quote);
 }
 
 function requireWhole(
   { buys, sells, bought, spent, sold, received }: QuoteSums,
-  { token, wallet }: { token: number; wallet: number },
+  { token, wallet }: RowChange,
 ): void {
   const isSide = (count: number, ...amounts: bigint[]) =>
     count > 0
