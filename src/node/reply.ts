@@ -60,8 +60,8 @@ export function readSingle(value: unknown, method: string): RpcReply {
 
 /**
  * Reads the answer to a batch of two or more calls: replies in the order of the calls, however they arrived. Returns an
- * UpstreamError when the node answered the whole batch with an error, or with something that is no list of replies, as
- * proxies do that know no batches.
+ * UpstreamError when the node answered the whole batch with an error, with something that is no list of replies, as
+ * proxies do that know no batches, or with other replies than one per call.
  */
 export function readBatch(value: unknown, calls: readonly RpcCall[]): RpcReply[] | UpstreamError {
   const what = batchName(calls);
@@ -70,14 +70,14 @@ export function readBatch(value: unknown, calls: readonly RpcCall[]): RpcReply[]
   if (value.length <= 1) return readRefusal(value[0], what);
   const stray = value.find((item) => !isObject(item) || (item.id ?? null) === null);
   if (stray !== undefined) return readRefusal(stray, what);
-  if (value.length !== calls.length) throw malformed(what, `${value.length} replies`);
+  if (value.length !== calls.length) return malformed(what, `${value.length} replies`);
   const replies = new Array<RpcReply | undefined>(calls.length).fill(undefined);
   for (const item of value as unknown[]) {
     const id = isObject(item) ? answeredId(item.id) : undefined;
     const call = typeof id === 'number' ? calls[id - 1] : undefined;
     if (!isObject(item) || typeof id !== 'number' || call === undefined)
-      throw malformed(what, `a reply with id ${previewValue(id)}`);
-    if (replies[id - 1] !== undefined) throw malformed(what, `two replies with id ${id}`);
+      return malformed(what, `a reply with id ${previewValue(id)}`);
+    if (replies[id - 1] !== undefined) return malformed(what, `two replies with id ${id}`);
     replies[id - 1] = readReply(item, call.method);
   }
   // All replies are present: as many as calls, without duplicates.

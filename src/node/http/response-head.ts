@@ -19,10 +19,17 @@ const CODINGS = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate', br: 'br', 
 
 export type ContentCoding = (typeof CODINGS)[keyof typeof CODINGS];
 
+const TAB = 9;
 const SPACE = 32;
 const ZERO = 48;
 
-/** Parses a head without its final empty line. Throws UpstreamError `malformed`. */
+/** Statuses of a whole answer, read as 200: some proxies answer a POST with 201, as if they had created something. */
+const WHOLE_STATUSES: ReadonlySet<number> = new Set([201, 202, 203]);
+
+/**
+ * Parses a head without its final empty line. Lines end with a line feed, with or without a carriage return (RFC 9112,
+ * section 2.2). Throws UpstreamError `malformed`.
+ */
 export function readResponseHead(text: string): ResponseHead {
   const head: ResponseHead = {
     status: readStatus(text),
@@ -32,9 +39,9 @@ export function readResponseHead(text: string): ResponseHead {
     retryAfter: null,
     coding: null,
   };
-  for (let at = text.indexOf('\r\n'); at >= 0; ) {
-    const end = text.indexOf('\r\n', at + 2);
-    readField(head, text, at + 2, end < 0 ? text.length : end);
+  for (let at = text.indexOf('\n'); at >= 0; ) {
+    const end = text.indexOf('\n', at + 1);
+    readField(head, text, at + 1, end < 0 ? text.length : end);
     at = end;
   }
   if (head.chunked) head.length = null;
@@ -48,29 +55,37 @@ function readStatus(text: string): number {
   if (!text.startsWith('HTTP/1.') || text.charCodeAt(8) !== SPACE || !(status >= 100)) {
     throw malformed(`${JSON.stringify(text.slice(0, 40))} is not a status line`);
   }
-  return status;
+  return WHOLE_STATUSES.has(status) ? 200 : status;
 }
 
 /** Reads the five fields that matter. Their names differ in length, so the length selects the field. */
 function readField(head: ResponseHead, text: string, start: number, end: number): void {
+  if (isBlank(text, start)) return; // the rest of the line before
   const colon = text.indexOf(':', start);
   if (colon < 0 || colon > end) throw malformed('a header line without a colon');
-  switch (colon - start) {
+  let nameEnd = colon;
+  while (isBlank(text, nameEnd - 1)) nameEnd--;
+  switch (nameEnd - start) {
     case 10:
-      if (isName(text, start, colon, 'connection')) readConnection(head, value(text, colon, end));
+      if (isName(text, start, nameEnd, 'connection')) readConnection(head, value(text, colon, end));
       return;
     case 11:
-      if (isName(text, start, colon, 'retry-after')) readRetryAfter(head, value(text, colon, end));
+      if (isName(text, start, nameEnd, 'retry-after')) readRetryAfter(head, value(text, colon, end));
       return;
     case 14:
-      if (isName(text, start, colon, 'content-length')) readLength(head, value(text, colon, end));
+      if (isName(text, start, nameEnd, 'content-length')) readLength(head, value(text, colon, end));
       return;
     case 16:
-      if (isName(text, start, colon, 'content-encoding')) readCoding(head, value(text, colon, end));
+      if (isName(text, start, nameEnd, 'content-encoding')) readCoding(head, value(text, colon, end));
       return;
     case 17:
-      if (isName(text, start, colon, 'transfer-encoding')) readTransfer(head, value(text, colon, end));
+      if (isName(text, start, nameEnd, 'transfer-encoding')) readTransfer(head, value(text, colon, end));
   }
+}
+
+function isBlank(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code === SPACE || code === TAB;
 }
 
 function isName(text: string, start: number, end: number, name: string): boolean {
@@ -95,7 +110,12 @@ function readRetryAfter(head: ResponseHead, text: string): void {
   }
 }
 
-function readLength(head: ResponseHead, digits: string): void {
+/** A proxy may join repeated fields: `5, 5`. */
+function readLength(head: ResponseHead, text: string): void {
+  for (const digits of text.split(',')) readOneLength(head, digits.trim());
+}
+
+function readOneLength(head: ResponseHead, digits: string): void {
   const length = Number(digits);
   const valid = /^\d+$/.test(digits) && Number.isSafeInteger(length);
   if (!valid || (head.length !== null && head.length !== length)) {
@@ -104,11 +124,18 @@ function readLength(head: ResponseHead, digits: string): void {
   head.length = length;
 }
 
-/** `identity` was removed from HTTP/1.1 in 2014; old servers still name it. */
+/**
+ * Chunks come last, perhaps of a compressed body. `identity` was removed from HTTP/1.1 in 2014; old servers still name
+ * it.
+ */
 function readTransfer(head: ResponseHead, codings: string): void {
-  if (codings.toLowerCase() === 'identity') return;
-  if (codings.toLowerCase() !== 'chunked') throw malformed(`transfer coding ${codings.slice(0, 40)}`);
-  head.chunked = true;
+  for (const coding of codings.toLowerCase().split(',')) {
+    const name = coding.trim();
+    if (name === '' || name === 'identity') continue;
+    if (head.chunked) throw malformed(`transfer coding ${codings.slice(0, 40)}`);
+    if (name === 'chunked') head.chunked = true;
+    else addCoding(head, name, `transfer coding ${codings.slice(0, 40)}`);
+  }
 }
 
 /** What servers send as the coding of a body that has none; some confuse it with the charset. */
@@ -117,10 +144,14 @@ const NO_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'none', 'null',
 function readCoding(head: ResponseHead, codings: string): void {
   for (const coding of codings.toLowerCase().split(',')) {
     const name = coding.trim();
-    if (NO_CODINGS.has(name)) continue;
-    if (!isCoding(name) || head.coding !== null) throw malformed(`content coding ${codings.slice(0, 40)}`);
-    head.coding = CODINGS[name];
+    if (!NO_CODINGS.has(name)) addCoding(head, name, `content coding ${codings.slice(0, 40)}`);
   }
+}
+
+/** A body is compressed once. */
+function addCoding(head: ResponseHead, name: string, what: string): void {
+  if (!isCoding(name) || head.coding !== null) throw malformed(what);
+  head.coding = CODINGS[name];
 }
 
 function isCoding(name: string): name is keyof typeof CODINGS {

@@ -8,9 +8,20 @@ export type ResponseSink = ByteSink<ResponseHead, UpstreamError>;
 
 type ReaderSink = Omit<ResponseSink, 'abort'>;
 
-const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const MAX_HEAD_BYTES = 32 * 1024;
 const NOTHING = Buffer.alloc(0);
+
+const CR = 13;
+const LF = 10;
+
+/** The offset of the line end that an empty line follows; -1 if there is none yet. */
+function endOfHead(bytes: Buffer, from: number): number {
+  for (let at = bytes.indexOf(LF, from); at >= 0; at = bytes.indexOf(LF, at + 1)) {
+    const next = bytes[at + 1];
+    if (next === LF || (next === CR && bytes[at + 2] === LF)) return bytes[at - 1] === CR ? at - 1 : at;
+  }
+  return -1;
+}
 
 export class ResponseReader {
   private head: ResponseHead | null = null;
@@ -46,9 +57,11 @@ export class ResponseReader {
   private readHead(piece: Buffer, sink: ReaderSink): Buffer | null {
     const bytes = this.begun.length === 0 ? piece : Buffer.concat([this.begun, piece]);
     this.begun = NOTHING;
-    let from = 0;
+    // Empty lines before a status line are the rest of the answer before (RFC 9112, section 2.2).
+    let from = bytes.findIndex((byte) => byte !== CR && byte !== LF);
+    if (from < 0) return null;
     for (;;) {
-      const end = bytes.indexOf(END_OF_HEAD, from);
+      const end = endOfHead(bytes, from);
       if ((end < 0 ? bytes.length : end) - from > MAX_HEAD_BYTES) {
         throw new UpstreamError(
           'malformed',
@@ -60,7 +73,7 @@ export class ResponseReader {
         return null;
       }
       const head = readResponseHead(bytes.toString('latin1', from, end));
-      from = end + END_OF_HEAD.length;
+      from = bytes.indexOf(LF, bytes.indexOf(LF, end) + 1) + 1;
       if (head.status >= 200) {
         this.begin(head, sink);
         return bytes.subarray(from);
@@ -108,8 +121,6 @@ export class ResponseReader {
   }
 }
 
-const CR = 13;
-const LF = 10;
 const SEMICOLON = 59;
 /** Most digits of a chunk's size, so that chunks of 2^32 bytes and more are refused. */
 const MAX_SIZE_DIGITS = 8;

@@ -81,6 +81,35 @@ const ANSWERS: Record<string, [text: string, expected: Partial<Read>]> = {
     `${CHUNKED}0000000a\r\n0123456789\r\nA \r\n0123456789\r\n1;name="x"\r\n!\r\n00;last\r\n\r\n`,
     { body: '01234567890123456789!', reusable: true },
   ],
+  'lines that end without a carriage return': [
+    'HTTP/1.1 200 OK\nContent-Length: 5\nX: y\n\nhello',
+    { body: 'hello', reusable: true },
+  ],
+  'lines that end in either way': [
+    'HTTP/1.1 200 OK\r\nContent-Length: 5\n\r\nhello',
+    { body: 'hello', reusable: true },
+  ],
+  'a body that looks like the end of a head': [
+    'HTTP/1.1 200 OK\nContent-Length: 5\n\n\r\n\r\n!',
+    { body: '\r\n\r\n!', reusable: true },
+  ],
+  'a field over two lines, and a space before a colon': [
+    `${OK}X: y\r\n\tContent-Length: 3\r\nContent-Length : 5\r\n\r\nhello`,
+    { body: 'hello', reusable: true },
+  ],
+  'a length that a proxy has joined with itself': [
+    `${OK}Content-Length: 5, 5\r\n\r\nhello`,
+    { body: 'hello', reusable: true },
+  ],
+  'an empty line before it': [`\r\n\n${OK}Content-Length: 5\r\n\r\nhello`, { body: 'hello', reusable: true }],
+  'a status that says the same as 200': [
+    'HTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\nhello',
+    { body: 'hello', reusable: true },
+  ],
+  'chunks, said in two fields': [
+    `${OK}Transfer-Encoding: identity\r\nTransfer-Encoding: Chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+    { body: 'hello', reusable: true },
+  ],
   'chunks whose lines end without a carriage return': [
     `${CHUNKED}5\nhello\n0\n\n`,
     { body: 'hello', reusable: true },
@@ -166,7 +195,11 @@ test('anything but HTTP/1.1 in a known coding is refused', () => {
     [`${OK}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello`, /Content-Length/],
     [`${OK}Content-Encoding: compress\r\nContent-Length: 5\r\n\r\nhello`, /content coding compress/],
     [`${OK}Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n\r\nhello`, /content coding gzip/],
-    [`${OK}Transfer-Encoding: gzip, chunked\r\n\r\n`, /transfer coding gzip/],
+    [`${OK}Content-Length: 5, 6\r\n\r\nhello`, /Content-Length/],
+    [`${OK}Content-Length: \r\n\r\nhello`, /Content-Length/],
+    [`${OK}Transfer-Encoding: compress, chunked\r\n\r\n`, /transfer coding compress/],
+    [`${OK}Transfer-Encoding: chunked, gzip\r\n\r\n`, /transfer coding chunked, gzip/],
+    [`${OK}Content-Encoding: gzip\r\nTransfer-Encoding: gzip, chunked\r\n\r\n`, /transfer coding gzip/],
     [`${CHUNKED}\r\nhello`, /no chunk size/],
     [`${CHUNKED}5hello`, /no chunk size/],
     [`${CHUNKED}5\r\nhello!\r\n0\r\n\r\n`, /no line end after a chunk/],
