@@ -3,8 +3,8 @@
  */
 import { UpstreamError } from '../lib/errors.ts';
 import { previewValue } from '../lib/text.ts';
-import { isNone, readArray, readItems, readObject } from './read-json.ts';
-import { type BlockTraces, flatLists, flatTrace, rootFrame, treeTrace } from './traces.ts';
+import { isList, isNone, readArray, readItems, readObject } from './read-json.ts';
+import { type BlockTraces, flatLists, flatTrace, objectIn, rootFrame, treeTrace } from './traces.ts';
 
 /** What an answer about a block has of each transaction, in their order. */
 export interface ArrangedTraces {
@@ -28,14 +28,14 @@ export function arrangeTraces(
 
 /** Trees without hashes are in the order of the transactions, and useless if their number differs. */
 function arrangeTrees(value: unknown, txHashes: readonly string[]): ArrangedTraces {
-  const items = readItems(value, 'list of call trees');
+  const items = isList(value) ? readItems(value, 'list of call trees') : [];
   const perTransaction: unknown[] = txHashes.map(() => null);
   const errors: (string | null)[] = txHashes.map(() => null);
   const places = Map.groupBy(txHashes.keys(), (i) => txHashes[i]!);
   const placesOf = (hash: unknown) => (typeof hash === 'string' ? places.get(hash.toLowerCase()) : undefined);
   let foreign: unknown = null;
   for (let i = 0; i < items.length; i++) {
-    const item = readObject(items.at(i), 'transaction trace');
+    const item = objectIn(items, i);
     const { txHash, error } = item;
     if (isNone(txHash) && items.length !== txHashes.length) continue;
     const place = isNone(txHash) ? i : placesOf(txHash)?.shift();

@@ -91,6 +91,13 @@ const MAX_UPGRADES = 200;
 /** Most transfers of one block from range logs. Ranges are cheap to emit, so a block could claim a billion. */
 const RANGE_IDS_PER_BLOCK = 100_000;
 
+/** A state of a batch within a block. */
+interface BatchMark {
+  transfers: number;
+  addresses: number;
+  isTxStored: boolean;
+}
+
 /** Collects transfers block by block. `finish` returns the batch and leaves the builder unusable. */
 export class BatchBuilder {
   /** Ids expanded from ranges in the current block. */
@@ -145,7 +152,23 @@ export class BatchBuilder {
 
   /** Drops what was pushed since the last block ended. */
   abandonBlock(): void {
-    const transfers = this.transferEnd.last() ?? 0;
+    this.revert({
+      transfers: this.transferEnd.last() ?? 0,
+      addresses: this.addressEnd.last() ?? 0,
+      isTxStored: false,
+    });
+    this.missing.clear();
+    this.skippedHere.clear();
+    this.rangeIds = 0;
+  }
+
+  /** What was pushed so far, to `revert` to. */
+  mark(): BatchMark {
+    return { transfers: this.kind.length, addresses: this.addressIndex.size, isTxStored: this.isTxStored };
+  }
+
+  /** Drops the transfers since a mark, also one that was pushed in part. */
+  revert({ transfers, addresses, isTxStored }: BatchMark): void {
     this.kind.length = transfers;
     for (const column of [this.tx, this.from, this.to, this.token, this.logIndex]) column.length = transfers;
     this.amountEnd.length = transfers;
@@ -155,13 +178,9 @@ export class BatchBuilder {
     const transactions = transfers === 0 ? 0 : (this.tx.last() ?? -1) + 1;
     this.txHashes.length = transactions * 32;
     if (this.txFrom.length > 0) this.txFrom.length = this.txTo.length = transactions * 20;
-    const addresses = this.addressEnd.last() ?? 0;
     for (const [digits, at] of this.addressIndex) if (at >= addresses) this.addressIndex.delete(digits);
     this.addresses.length = addresses * 20;
-    this.missing.clear();
-    this.skippedHere.clear();
-    this.rangeIds = 0;
-    this.isTxStored = false;
+    this.isTxStored = isTxStored;
   }
 
   /** Ends the block of the transfers pushed since the last call. Hashes are `0x` + 64 digits. */

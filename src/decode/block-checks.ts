@@ -8,7 +8,7 @@ import { isSameHex } from '../lib/hex.ts';
 import { isObject, previewValue } from '../lib/text.ts';
 import { exceedsLogs, hasBloomBits } from './bloom.ts';
 import { type Log, UNNUMBERED } from './logs.ts';
-import { type JsonObject, readArray } from './read-json.ts';
+import { isNone, type JsonObject, readArray } from './read-json.ts';
 import type { BlockCheck } from './tolerance.ts';
 
 /** Most contradictions that a message lists. */
@@ -43,6 +43,7 @@ const REASONS: Readonly<Record<BlockCheck, string>> = {
   log_place: 'logs of another block or transaction, or removed ones, were left out',
   status: 'a receipt and a trace disagree on whether a transaction failed',
   root_frame: 'a trace belongs to another transaction',
+  unreadable: 'a transaction cannot be read, or its internal transfers',
 };
 
 /** Why a block with such contradictions is a log gap. */
@@ -126,9 +127,9 @@ export class BlockChecks {
   private isPlaced({ blockHash, transactionHash, removed }: JsonObject, txHash: string): boolean {
     const before = this.problems.length;
     if (removed === true) this.add('log_place', `a log of ${txHash} is removed`);
-    if (typeof blockHash === 'string' && !isSameHex(blockHash, this.blockHash))
+    if (!isNone(blockHash) && !isSameHex(blockHash, this.blockHash))
       this.add('log_place', `a log of ${txHash} names block ${previewValue(blockHash)}`);
-    if (typeof transactionHash === 'string' && !isSameHex(transactionHash, txHash))
+    if (!isNone(transactionHash) && !isSameHex(transactionHash, txHash))
       this.add('log_place', `a log of ${txHash} names transaction ${previewValue(transactionHash)}`);
     return this.problems.length === before || this.off.has('log_place');
   }

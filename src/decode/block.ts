@@ -1,5 +1,6 @@
 /** Checks that the parts of a block have one hash, and decodes them into transfers. */
 
+import { UpstreamError } from '../lib/errors.ts';
 import { isSameHex, spelledNumber } from '../lib/hex.ts';
 import { ZERO_ADDRESS as NO_ADDRESS, ZERO_DIGITS } from '../model/address.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
@@ -25,7 +26,14 @@ import {
   readStatus,
   releaseItems,
 } from './read-json.ts';
-import { addressText, BlockReceipts, createdContract, receiverOf } from './receipts.ts';
+import {
+  addressText,
+  BlockReceipts,
+  createdContract,
+  OddReceipts,
+  readReceipt,
+  receiverOf,
+} from './receipts.ts';
 import { repeatedHashes } from './repeated-hashes.ts';
 import { rootFrameProblem } from './root-frame.ts';
 import type { DecodeRules } from './rules.ts';
@@ -88,14 +96,8 @@ function decodeParts(
   const decodeAt = (i: number, isRepeat = false): void => {
     const trace = traces === null ? null : traces.at(i);
     const receipt = receipts.of(i); // before its position, which reading it may correct
-    decodeTransaction(decoding, {
-      hash: txHashes[i]!,
-      at: receipts.positionOf(i),
-      tx: transactions[i]!,
-      receipt,
-      trace,
-      isRepeat,
-    });
+    const [hash, at, tx] = [txHashes[i]!, receipts.positionOf(i), transactions[i]!];
+    ifReadable(decoding, hash, () => decodeTransaction(decoding, { hash, at, tx, receipt, trace, isRepeat }));
   };
   for (let i = 0; i < transactions.length; i++) {
     decodeExtraReceipt(decoding, i);
@@ -115,6 +117,22 @@ function decodeParts(
   const parent = readHex(block['parentHash'], 64, 'parentHash');
   out.endBlock(number, hash, parent, readBlockTime(block['timestamp'], rules));
   return isStored ? null : found;
+}
+
+/**
+ * Decodes a part of a transaction. Where the node's words make no sense the part is left out, and the block incomplete:
+ * one value must not stop the index for ever.
+ */
+function ifReadable({ out, checks }: Decoding, txHash: string, decode: () => void): void {
+  const before = out.mark();
+  try {
+    decode();
+  } catch (error) {
+    const isUnreadable = error instanceof UpstreamError && error.reason === 'malformed';
+    if (!isUnreadable || error instanceof OddReceipts) throw error;
+    out.revert(before);
+    checks.add('unreadable', `${error.message} of ${txHash}`);
+  }
 }
 
 /** Transactions with the same hash are decoded one after another, so not in the order of the logs. */
@@ -156,10 +174,12 @@ function decodeTransaction(decoding: Decoding, parts: TransactionParts): void {
   if (!hasSucceeded) return;
   const isToSelf = mint !== null && isSameHex(to, from.toLowerCase());
   if (!isToSelf) decodeDirect(out, tx, to, rules); // a deposit to its own sender is the mint alone
-  trace?.forEachInternalTransfer(
-    (payer, payee, amount) =>
-      out.push(TransferKind.nativeInternal, payer, payee, '', -1, amount, 2, amount.length),
-    (reason) => out.skipPayment(reason),
+  ifReadable(decoding, hash, () =>
+    trace?.forEachInternalTransfer(
+      (payer, payee, amount) =>
+        out.push(TransferKind.nativeInternal, payer, payee, '', -1, amount, 2, amount.length),
+      (reason) => out.skipPayment(reason),
+    ),
   );
   if (rules.monad) decodeStakingPayouts(out, logs, trace);
   decodeLogs(out, logs, rules);
@@ -233,13 +253,25 @@ function mayPayInternally(block: JsonObject, receipts: unknown, rules: DecodeRul
   return false;
 }
 
-/** Whether a transaction of the block needs traces, for the reasons of `needsTraces`. */
+/**
+ * Whether a transaction of the block needs traces, for the reasons of `needsTraces`. True for whatever cannot be
+ * understood; decoding it says so.
+ */
 export function needsTracesOf(
   block: JsonObject,
   tx: JsonObject,
   receipt: JsonObject,
   rules: DecodeRules,
 ): boolean {
+  try {
+    return mayPay(block, tx, receipt, rules);
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    return true;
+  }
+}
+
+function mayPay(block: JsonObject, tx: JsonObject, receipt: JsonObject, rules: DecodeRules): boolean {
   const status = readStatus(receipt['status']);
   if (status === false || (rules.monad && isSystemTransaction(tx))) return false;
   return status === null || hasAmsterdamFields(block) || mayRunCode(tx, receipt);
@@ -248,7 +280,7 @@ export function needsTracesOf(
 /** Reads the receipt of a transaction. Pairs them by hash only where their numbers differ. */
 function receiptReader(block: JsonObject, value: unknown, transactions: Items): (i: number) => JsonObject {
   const receipts = readItems(value, 'receipts');
-  if (receipts.length === transactions.length) return (i) => readObject(receipts.at(i), 'receipt');
+  if (receipts.length === transactions.length) return (i) => readReceipt(receipts, i);
   const txHashes = readTransactions(block).map(transactionHash);
   const paired = new BlockReceipts(value, hashOfBlock(block), txHashes);
   return (i) => paired.of(i);

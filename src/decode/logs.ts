@@ -1,6 +1,7 @@
 import { TransferKind } from '../model/transfer-kind.ts';
 import type { BatchBuilder } from './batch.ts';
-import { readArray, readBigInt, readData, readHex, readObject, readQuantity } from './read-json.ts';
+import { readArray, readBigInt, readData, readHex, readQuantity } from './read-json.ts';
+import { logsIn } from './receipts.ts';
 import type { DecodeRules } from './rules.ts';
 
 /** keccak256 of `Transfer(address,address,uint256)`, ERC-20 and ERC-721. */
@@ -41,22 +42,20 @@ const hexLength = (n: number): number => 2 + 64 * n;
 
 /** Reads the logs of a receipt. */
 export function readLogs(receipt: Record<string, unknown>): Log[] {
-  return readArray(receipt['logs'], 'receipt logs').map((item) => {
-    const log = readObject(item, 'log');
-    return {
-      emitter: readHex(log['address'], 40, 'log address'),
-      topics: readTopics(log['topics']),
-      data: readData(log['data'], 'log data'),
-      index: readIndex(log['logIndex']),
-    };
-  });
+  return logsIn(receipt).map(({ address, topics, data, logIndex }) => ({
+    emitter: readHex(address, 40, 'log address'),
+    topics: readTopics(topics),
+    data: readData(data, 'log data'),
+    index: readIndex(logIndex),
+  }));
 }
 
-/** The index of a log whose node leaves its number out or sends null; BlockChecks gives it the next one. */
+/** The index of a log without a number; BlockChecks gives it the next one. */
 export const UNNUMBERED = -1;
 
 function readIndex(value: unknown): number {
-  return value === undefined || value === null ? UNNUMBERED : readQuantity(value, 'logIndex', 2 ** 31 - 1);
+  const isNumbered = value !== undefined && value !== null && value !== '';
+  return !isNumbered ? UNNUMBERED : readQuantity(value, 'logIndex', 2 ** 31 - 1);
 }
 
 /**

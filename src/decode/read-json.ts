@@ -2,6 +2,7 @@
 import { UpstreamError } from '../lib/errors.ts';
 import { isSameHex, spelledBigInt, spelledNumber, spelledQuantity } from '../lib/hex.ts';
 import { LazyJsonArray } from '../lib/projection.ts';
+import { settingName } from '../lib/setting-name.ts';
 import { isObject, previewValue } from '../lib/text.ts';
 export type JsonObject = Record<string, unknown>;
 
@@ -27,6 +28,11 @@ export interface Items {
   at(index: number): unknown;
   /** What parsing noticed about lazily parsed items. */
   readonly facts?: LazyJsonArray['facts'];
+}
+
+/** Whether `readItems` reads a value. */
+export function isList(value: unknown): boolean {
+  return value === null || Array.isArray(value) || value instanceof LazyJsonArray;
 }
 
 /** Like `readArray`. */
@@ -125,7 +131,7 @@ export function isZero(quantity: string): boolean {
   return true;
 }
 
-/** Runs `read`. An answer that cannot be understood is refused with the number of its block. */
+/** Runs `read`. An answer that cannot be understood is refused with the number of its block, and the way out. */
 export function readingBlock<T>(block: JsonObject, read: () => T): T {
   try {
     return read();
@@ -133,6 +139,10 @@ export function readingBlock<T>(block: JsonObject, read: () => T): T {
     if (!(error instanceof UpstreamError)) throw error;
     const number = spelledNumber(block['number']);
     const name = Number.isNaN(number) ? previewValue(block['hash']) : number;
-    throw new UpstreamError(error.reason, `block ${name}: ${error.message}`, error.code, { cause: error });
+    const advice =
+      error.reason === 'malformed' ? `; if this stays, use another node (${settingName('node_http')})` : '';
+    throw new UpstreamError(error.reason, `block ${name}: ${error.message}${advice}`, error.code, {
+      cause: error,
+    });
   }
 }

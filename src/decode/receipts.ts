@@ -2,22 +2,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { UpstreamError } from '../lib/errors.ts';
 import { isSameHex, spelledNumber } from '../lib/hex.ts';
-import { previewValue } from '../lib/text.ts';
+import { isObject, previewValue } from '../lib/text.ts';
 import { mayBeCreation, ZERO_DIGITS } from '../model/address.ts';
 import { hasBloomBits } from './bloom.ts';
-import {
-  type Items,
-  type JsonObject,
-  readHex,
-  readItems,
-  readObject,
-  readOptionalAddress,
-} from './read-json.ts';
+import { type Items, isNone, type JsonObject, readHex, readItems, readOptionalAddress } from './read-json.ts';
 import type { RootFrame } from './traces.ts';
 
-/** Receipts in another order than the transactions. Only those read in full tell which of the two orders is right. */
-export class DisorderedReceipts extends UpstreamError {
-  override name = 'DisorderedReceipts';
+/**
+ * Receipts that leave something out, or have another order than the transactions. Other answers of the node tell it, or
+ * the same ones read in full.
+ */
+export class OddReceipts extends UpstreamError {
+  override name = 'OddReceipts';
 }
 
 /**
@@ -73,6 +69,8 @@ export class BlockReceipts {
     const txHash = this.txHashes[index]!;
     const isOfTransaction = isSameHex(transactionHash, txHash);
     if (isOfTransaction && isSameHex(blockHash, this.blockHash)) return receipt;
+    if (isOfTransaction && isNone(blockHash))
+      throw new OddReceipts('inconsistent', `the receipt of ${txHash} does not name its block (blockHash)`);
     if (!isOfTransaction && this.positions === null && this.arrange()) return this.of(index);
     throw new UpstreamError(
       'inconsistent',
@@ -112,7 +110,7 @@ export class BlockReceipts {
   /**
    * Finds the receipt of each transaction by its hash. A receipt that is there twice counts once. Returns false when
    * receipts in the number of the transactions are not theirs; throws UpstreamError `inconsistent` when their number
-   * does not fit either, and DisorderedReceipts.
+   * does not fit either, and OddReceipts.
    */
   private arrange(): boolean {
     const { items, txHashes } = this;
@@ -123,6 +121,8 @@ export class BlockReceipts {
     for (let at = 0; at < items.length; at++) {
       const receipt = this.read(at);
       const { transactionHash } = receipt;
+      if (isNone(transactionHash))
+        throw new OddReceipts('inconsistent', 'a receipt does not name its transaction (transactionHash)');
       const hash = typeof transactionHash === 'string' ? transactionHash.toLowerCase() : '';
       const place = places.get(hash)?.shift();
       const same = first.get(hash);
@@ -141,9 +141,10 @@ export class BlockReceipts {
       );
     const isOrdered = positions.every((at, i) => i === 0 || at > positions[i - 1]!);
     if (!isOrdered && !this.areNumbered(positions))
-      throw new DisorderedReceipts(
+      throw new OddReceipts(
         'inconsistent',
-        `the receipts of block ${blockHash} have another order than its transactions`,
+        `the receipts of block ${blockHash} have another order than its transactions, and no transactionIndex tells ` +
+          `which is right`,
       );
     this.positions = positions;
     const extraAt = extra[0] ?? items.length;
@@ -158,8 +159,22 @@ export class BlockReceipts {
   }
 
   private read(position: number): JsonObject {
-    return readObject(this.items.at(position), 'receipt');
+    return readReceipt(this.items, position);
   }
+}
+
+export function readReceipt(receipts: Items, position: number): JsonObject {
+  const receipt = receipts.at(position);
+  if (isObject(receipt)) return receipt;
+  throw new OddReceipts('malformed', `the node sent ${previewValue(receipt)} as receipt`);
+}
+
+/** The logs of a receipt. Null is none. Throws OddReceipts where the receipt does not say. */
+export function logsIn(receipt: JsonObject): JsonObject[] {
+  const { logs } = receipt;
+  if (logs === null) return [];
+  if (Array.isArray(logs) && logs.every(isObject)) return logs;
+  throw new OddReceipts('malformed', `the node sent ${previewValue(logs)} as receipt logs`);
 }
 
 /** The contract that a transaction to `to` created; null if it created none. */

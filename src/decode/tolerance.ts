@@ -2,7 +2,8 @@
 
 /**
  * What an answer contradicts: the numbers of logs within a receipt, between receipts, and after a failed transaction;
- * the block and transaction of a log; a bloom; a root frame, or its status.
+ * the block and transaction of a log; a bloom; a root frame, or its status. `unreadable`: a part of a transaction makes
+ * no sense.
  */
 export type BlockCheck =
   | 'log_order'
@@ -11,7 +12,8 @@ export type BlockCheck =
   | 'log_place'
   | 'bloom'
   | 'root_frame'
-  | 'status';
+  | 'status'
+  | 'unreadable';
 
 /** Contradictions to put up with. */
 export interface Tolerance {

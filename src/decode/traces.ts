@@ -10,6 +10,7 @@ import type { SkipReason } from '../model/block-batch.ts';
 import {
   type Items,
   isAddress,
+  isList,
   isNone,
   isZero,
   type JsonObject,
@@ -97,7 +98,7 @@ export function treeTraces(
   txHashes: readonly string[],
   extraHash: string | null = null,
 ): CompleteTraces {
-  const items = readItems(value, 'list of call trees');
+  const items = isList(value) ? readItems(value, 'list of call trees') : [];
   const extraAt = items.length === txHashes.length + 1 ? positionOf(items, extraHash) : items.length;
   if (extraAt < 0 || items.length < txHashes.length || items.length > txHashes.length + 1) {
     throw new IncompleteTraces(
@@ -111,15 +112,15 @@ export function treeTraces(
 /** The position of the trace of a transaction; -1 if there is none. */
 function positionOf(items: Items, txHash: string | null): number {
   for (let i = 0; txHash !== null && i < items.length; i++)
-    if (isSameHex(readObject(items.at(i), 'transaction trace')['txHash'], txHash)) return i;
+    if (isSameHex(objectIn(items, i)['txHash'], txHash)) return i;
   return -1;
 }
 
 /** An item of a block's traces. Throws IncompleteTraces when it has no call frames, or those of another transaction. */
 export function treeTrace(item: unknown, expected: string): TransactionTrace {
-  const trace = readObject(item, 'transaction trace');
+  const trace = isObject(item) ? item : {};
   const { txHash, error } = trace;
-  if (txHash !== undefined && txHash !== null && !isSameHex(txHash, expected)) {
+  if (!isNone(txHash) && !isSameHex(txHash, expected)) {
     throw new IncompleteTraces(
       'inconsistent',
       `the node sent the trace of ${previewValue(txHash)} instead of ${expected}`,
@@ -147,13 +148,18 @@ export function treeTrace(item: unknown, expected: string): TransactionTrace {
   };
 }
 
+/** An item of a block's traces; empty if it is no object. */
+export function objectIn(items: Items, position: number): JsonObject {
+  const item = items.at(position);
+  return isObject(item) ? item : {};
+}
+
 /** The root frame in an item of a block's traces; null if there is none, but perhaps an error or the opcodes. */
 export function rootFrame(item: JsonObject): JsonObject | null {
   const result = item['result'] ?? null;
   if (result === null)
     return frameKind(item['type']) !== undefined && typeof item['from'] === 'string' ? item : null;
-  const root = readObject(result, 'call frame');
-  return isFrame(root) ? root : null;
+  return isObject(result) && isFrame(result) ? result : null;
 }
 
 /**
@@ -181,7 +187,7 @@ function walkTree(
     if (hasFailed(frame)) continue;
     if (withRoot || frame !== root) visit(frame, parent);
     const calls = frame['calls'];
-    if (calls === undefined || calls === null) continue;
+    if (isNone(calls)) continue;
     const children = readArray(calls, 'frame calls');
     for (let i = children.length - 1; i >= 0; i--) {
       stack.push(children[i]);

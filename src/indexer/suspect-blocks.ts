@@ -15,6 +15,8 @@ import type { OtherNodes } from './other-nodes.ts';
 const GAP_ANSWERS = 5;
 const GAP_AFTER_MS = 600_000;
 
+const ADVICE = 'it is read again, and stored as a log gap once all nodes have said the same for ten minutes';
+
 /** Most remembered blocks, and most accepted answers. Usually there is one. */
 const MAX_SUSPECTS = 256;
 
@@ -81,7 +83,7 @@ export class SuspectBlocks {
       if (typeof other === 'object') return other;
       const isStored = other === 'same' && ((await this.isCustom(found, range)) || this.note(found));
       if (isStored) return loadHere(this.toleranceFor(range.from));
-      throw error;
+      throw new IncompleteBlockError({ ...found, message: `${found.message}; ${ADVICE}` });
     }
   }
 

@@ -97,6 +97,16 @@ export function receiptsCall(number: number): RpcCall {
   return { method: 'eth_getBlockReceipts', params: [toQuantity(number)] };
 }
 
+/** The same by the block's hash: the answer is about that block, whatever it says. */
+export function receiptsOfHashCall(hash: string): RpcCall {
+  return { method: 'eth_getBlockReceipts', params: [hash] };
+}
+
+/** All logs of a block. */
+export function blockLogsCall(hash: string): RpcCall {
+  return { method: 'eth_getLogs', params: [{ blockHash: hash }] };
+}
+
 /**
  * All call frames of a block. `timeoutMs`: how long the caller waits. Call trees do not name their block: after a
  * reorg, trees requested by number may belong to a different block.

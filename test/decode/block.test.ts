@@ -185,7 +185,7 @@ test('the time of a block may be any date that is not in milliseconds, unless th
   assert.equal(secondsToIso(at(99_999_999_999) ?? 0), '5138-11-16T09:46:39.000Z');
   assert.throws(() => at(1_790_000_000_123), {
     reason: 'malformed',
-    message: /^block \d+: the timestamp 1790000000123 is in milliseconds, those of the chain are not$/,
+    message: /^block \d+: the timestamp 1790000000123 is in milliseconds, those of the chain are not;/,
   });
   assert.equal(at(1_790_000_000_999, true), 1_790_000_000);
   assert.equal(at(1_600_000_000, true), 1_600_000_000, 'a first block in seconds');

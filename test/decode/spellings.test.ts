@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type BlockParts, needsTraces } from '../../src/decode/block.ts';
+import { IncompleteBlockError } from '../../src/decode/block-checks.ts';
 import { TRANSFER } from '../../src/decode/logs.ts';
 import { UpstreamError } from '../../src/lib/errors.ts';
 import {
@@ -85,9 +86,10 @@ const same: [string, Change][] = [
   ['no created contract as the empty text', { receipt: { contractAddress: '' } }],
   ['no log index', { log: { logIndex: undefined } }],
   ['a log index of null', { log: { logIndex: null } }],
+  ['an empty log index', { log: { logIndex: '' } }],
   ['nulls after the topics', { log: { topics: [TRANSFER, topicOf(A), topicOf(B), null] } }],
   ['a frame type in another case', { frame: { type: 'Call' } }],
-  ['empty errors', { frame: { error: '', revertReason: null, calls: null } }],
+  ['empty errors', { frame: { error: '', revertReason: null, calls: '' } }],
   [
     'members that nothing reads',
     { block: { miner: null, uncles: null }, tx: { v: null }, log: { removed: null } },
@@ -100,43 +102,37 @@ for (const [what, change] of same) {
 }
 
 const refused: [string, Change, RegExp][] = [
-  ['a fraction', { block: { timestamp: 1.5 } }, /block 5: the node sent 1\.5 as timestamp/],
-  ['a negative number', { tx: { value: -1 } }, /block 5: .* -1 as transaction value/],
-  ['a number whose last digits are lost', { tx: { value: 1e18 } }, /block 5: .* as transaction value/],
-  [
-    'a value of more than 256 bits',
-    { tx: { value: `0x1${'0'.repeat(64)}` } },
-    /block 5: .* transaction value/,
-  ],
-  ['an empty value', { tx: { value: '' } }, /block 5: the node sent "" as transaction value/],
-  ['a value without a prefix', { tx: { value: 'ff' } }, /block 5: the node sent "ff" as transaction value/],
-  ['a status of 2', { receipt: { status: '0x2' } }, /block 5: the node sent "0x2" as receipt status/],
-  ['an empty status', { receipt: { status: '' } }, /block 5: the node sent "" as receipt status/],
+  ['a fraction', { block: { timestamp: 1.5 } }, /block 5.*: the node sent 1\.5 as timestamp/],
+  ['a negative number', { tx: { value: -1 } }, /block 5.* -1 as transaction value/],
+  ['a number whose last digits are lost', { tx: { value: 1e18 } }, /block 5.* as transaction value/],
+  ['a value of more than 256 bits', { tx: { value: `0x1${'0'.repeat(64)}` } }, /block 5.* transaction value/],
+  ['an empty value', { tx: { value: '' } }, /block 5.*: the node sent "" as transaction value/],
+  ['a value without a prefix', { tx: { value: 'ff' } }, /block 5.*: the node sent "ff" as transaction value/],
+  ['a status of 2', { receipt: { status: '0x2' } }, /block 5.*: the node sent "0x2" as receipt status/],
+  ['an empty status', { receipt: { status: '' } }, /block 5.*: the node sent "" as receipt status/],
   [
     'a receiver that is no address',
     { tx: { to: '0x12' } },
-    /block 5: the node sent "0x12" as transaction to/,
+    /block 5.*: the node sent "0x12" as transaction to/,
   ],
-  ['a receiver that is a number', { tx: { to: 7 } }, /block 5: the node sent 7 as transaction to/],
-  [
-    'a sender that is no hex',
-    { tx: { from: `0x${'z'.repeat(40)}` } },
-    /block 5: .* transaction from|address/,
-  ],
-  ['no logs', { receipt: { logs: undefined } }, /block 5: the node sent missing as receipt logs/],
-  ['no topics', { log: { topics: undefined } }, /block 5: the node sent missing as log topics/],
-  ['no data', { log: { data: undefined } }, /block 5: the node sent missing as log data/],
-  ['a log index that is none', { log: { logIndex: '' } }, /block 5: the node sent "" as logIndex/],
-  ['data that is no hex', { log: { data: `0x${'z'.repeat(64)}` } }, /block 5: .* as amount/],
-  ['no hash', { block: { hash: null } }, /block 5: the node sent null as block hash/],
-  ['a paying frame without a receiver', { frame: { to: '' } }, /block 5: the node sent "" as frame to/],
+  ['a receiver that is a number', { tx: { to: 7 } }, /block 5.*: the node sent 7 as transaction to/],
+  ['a sender that is no hex', { tx: { from: `0x${'z'.repeat(40)}` } }, /block 5.* transaction from|address/],
+  ['no logs', { receipt: { logs: undefined } }, /block 5.*: the node sent missing as receipt logs/],
+  ['no topics', { log: { topics: undefined } }, /block 5.*: the node sent missing as log topics/],
+  ['no data', { log: { data: undefined } }, /block 5.*: the node sent missing as log data/],
+  ['a log index that is none', { log: { logIndex: 'x' } }, /block 5.*: the node sent "x" as logIndex/],
+  ['data that is no hex', { log: { data: `0x${'z'.repeat(64)}` } }, /block 5.* as amount/],
+  ['no hash', { block: { hash: null } }, /block 5.*: the node sent null as block hash/],
+  ['a paying frame without a receiver', { frame: { to: '' } }, /block 5.*: the node sent "" as frame to/],
 ];
 for (const [what, change, message] of refused) {
   test(`a block with ${what} is refused, with its number and the field`, () => {
     assert.throws(
       () => decode(changed(change)),
       (error) =>
-        error instanceof UpstreamError && error.reason === 'malformed' && message.test(error.message),
+        error instanceof UpstreamError &&
+        (error.reason === 'malformed' || error instanceof IncompleteBlockError) &&
+        message.test(error.message),
     );
   });
 }
@@ -180,7 +176,7 @@ test('a creation is told by null, "", "0x", the zero address or no receiver, and
       [['native_direct', ZERO, 9n]],
       'a payment to the zero address is none',
     );
-  assert.throws(() => direct(blockOf({ to: null, value: '0x9' })), /block 5: .* as transaction to/);
+  assert.throws(() => direct(blockOf({ to: null, value: '0x9' })), /block 5.* as transaction to/);
 });
 
 test('the root frame of a creation names the contract where the receipt does not', () => {
@@ -273,7 +269,43 @@ test('root frames without a wrapper are read, and a reason in their place is an 
     {},
   ])
     assert.throws(() => decode(traced([item])), /block 5: the node could not trace/);
+  for (const item of [null, 'none', { txHash: TX_HASH, result: 'none' }])
+    assert.throws(() => decode(traced([item])), /block 5: the node could not trace/);
+  for (const list of ['none', {}, { [TX_HASH]: root }])
+    assert.throws(() => decode(traced(list)), /block 5: the node traced 0 of 1/);
 });
+
+test('what cannot be read of a transaction is left out where every node says the same', () => {
+  const kinds = (change: Change) => {
+    const parts = changed(change);
+    const found = (() => {
+      try {
+        decode(parts);
+        return assert.fail('it was read');
+      } catch (error) {
+        if (!(error instanceof IncompleteBlockError)) throw error;
+        return error.found;
+      }
+    })();
+    assert.deepEqual(found.checks, ['unreadable']);
+    const batch = decode(parts, {
+      ...PLAIN_RULES,
+      tolerance: { ...PLAIN_RULES.tolerance, accepted: [found.digest] },
+    });
+    assert.deepEqual(
+      batch.gaps.map(({ kind, reason }) => [kind, reason]),
+      [['log', 'a transaction cannot be read, or its internal transfers']],
+    );
+    assert.equal(batch.addresses.length, 20 * new Set(rowsOf(batch).flatMap(partiesOf)).size);
+    return rowsOf(batch).map(({ kind }) => kind);
+  };
+  assert.deepEqual(kinds({ frame: { to: `0x${'z'.repeat(40)}` } }), ['native_direct', 'erc20']);
+  assert.deepEqual(kinds({ log: { topics: [TRANSFER, topicOf(A), topicOf(`0x${'z'.repeat(40)}`)] } }), []);
+  assert.deepEqual(kinds({ tx: { value: -1 } }), []);
+});
+
+const partiesOf = ({ from, to, token }: ReturnType<typeof rowsOf>[number]) =>
+  token === null ? [from, to] : [from, to, token];
 
 test('a frame that has only a reason for its revert has failed', () => {
   const calls = [{ ...PAYING, type: 'call', error: null, revertReason: 'Unknown revert reason', calls: [] }];

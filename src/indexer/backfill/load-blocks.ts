@@ -5,8 +5,8 @@ import { IncompleteBlockError } from '../../decode/block-checks.ts';
 import { InMilliseconds } from '../../decode/block-time.ts';
 import type { LogProof } from '../../decode/bloom.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS } from '../../decode/decoded-fields.ts';
-import { type JsonObject, readObject } from '../../decode/read-json.ts';
-import { DisorderedReceipts } from '../../decode/receipts.ts';
+import { hashOfBlock, type JsonObject, readItems, readingBlock, readObject } from '../../decode/read-json.ts';
+import { OddReceipts } from '../../decode/receipts.ts';
 import { type DecodeRules, decodeRules } from '../../decode/rules.ts';
 import type { BlockCheck } from '../../decode/tolerance.ts';
 import { IncompleteTraces } from '../../decode/traces.ts';
@@ -21,6 +21,7 @@ import { requireTransactions } from '../require-transactions.ts';
 import { type HeaderProof, RootCheck } from '../root-check.ts';
 import { receiptsOf, requireResult } from './load-receipts.ts';
 import { type LoadedBlock, loadTraces, traceOneByOne, tracesOf } from './load-traces.ts';
+import { mendReceipts } from './mend-receipts.ts';
 import { countsMilliseconds } from './time-unit.ts';
 
 /** `made`: the rules of the index. */
@@ -33,7 +34,7 @@ export function deriveLoadRules(
     traces,
     blockReceipts,
     checkRoots,
-    learned: { countsFailed: false, milliseconds: false },
+    learned: { countsFailed: false, milliseconds: false, areReceiptsOdd: false },
     ...decodeRules(made),
   };
 }
@@ -46,11 +47,14 @@ export interface LoadRules extends DecodeRules {
   checkRoots?: boolean;
   /** Read whole answers, not only what decoding needs, and let blooms prove the logs. */
   inFull?: boolean;
+  /** Complete receipts that leave something out. */
+  mendsReceipts?: boolean;
   /**
    * `countsFailed`: blooms have proved that the chain numbers logs of failed transactions, which receipts leave out.
-   * `milliseconds`: the whole chain counts time in milliseconds.
+   * `milliseconds`: the whole chain counts time in milliseconds. `areReceiptsOdd`: those of the last range had to be
+   * mended.
    */
-  learned?: { countsFailed: boolean; milliseconds: boolean };
+  learned?: { countsFailed: boolean; milliseconds: boolean; areReceiptsOdd: boolean };
   /** What is known of the chain's headers where a loader starts. */
   headerProof?: HeaderProof;
 }
@@ -94,6 +98,7 @@ async function loadTwice(
   roots: RootCheck,
 ): Promise<BlockBatch[]> {
   const { tolerance, learned } = rules;
+  const mendsReceipts = rules.mendsReceipts || learned?.areReceiptsOdd === true;
   const off: BlockCheck[] = [...(tolerance?.off ?? [])];
   if (learned?.countsFailed) off.push('failed_index');
   const load = async (tolerant: LoadRules) => {
@@ -102,16 +107,17 @@ async function loadTwice(
     return out.finish();
   };
   try {
-    return await load({ ...rules, tolerance: { off } });
+    return await load({ ...rules, mendsReceipts, tolerance: { off } });
   } catch (error) {
     if (learned && !learned.milliseconds && isCausedByMilliseconds(error)) {
       learned.milliseconds = await countsMilliseconds(client, signal);
       if (learned.milliseconds) return loadTwice(isSplit, client, rules, from, to, signal, roots);
     }
-    if (isDisordered(error)) return load({ ...rules, tolerance: { ...tolerance, off }, inFull: true });
+    if (!mendsReceipts && hasOddReceipts(error))
+      return loadTwice(isSplit, client, { ...rules, mendsReceipts: true }, from, to, signal, roots);
     if (!(error instanceof IncompleteBlockError)) throw error;
     // Read everything again, in full: only this shows which log is wrong, and whether the blooms prove the logs.
-    const batches = await load({ ...rules, tolerance: { ...tolerance, off }, inFull: true });
+    const batches = await load({ ...rules, mendsReceipts, tolerance: { ...tolerance, off }, inFull: true });
     const isByFailures = error.found.checks.every((check) => check === 'failed_index');
     const hasLogGap = batches.some(({ gaps }) => gaps.some(({ kind }) => kind === 'log'));
     if (learned && isByFailures && !hasLogGap) learned.countsFailed = true;
@@ -123,8 +129,10 @@ function isCausedByMilliseconds(error: unknown): boolean {
   return error instanceof UpstreamError && error.cause instanceof InMilliseconds;
 }
 
-function isDisordered(error: unknown): boolean {
-  return error instanceof UpstreamError && error.cause instanceof DisorderedReceipts;
+function hasOddReceipts(error: unknown): boolean {
+  return (
+    error instanceof OddReceipts || (error instanceof UpstreamError && error.cause instanceof OddReceipts)
+  );
 }
 
 async function decodeRange(
@@ -217,8 +225,15 @@ const NEEDLESS_CHECKS: Readonly<Record<LogProof, readonly BlockCheck[]>> = {
   other: ['bloom'],
 };
 
+/** The block, with a hash and a list of transactions. */
 function requireBlock(reply: RpcReply, number: number): JsonObject {
-  return readObject(requireResult(reply, 'header', number), 'block');
+  const result = requireResult(reply, 'header', number);
+  return readingBlock({ number }, () => {
+    const block = readObject(result, 'block');
+    hashOfBlock(block);
+    readItems(block['transactions'], 'transactions');
+    return block;
+  });
 }
 
 async function loadBlocksAndReceipts(
@@ -228,7 +243,7 @@ async function loadBlocksAndReceipts(
   signal?: AbortSignal,
 ): Promise<LoadedBlock[]> {
   // Two batches: blocks are parsed while receipts arrive, and a single answer could be too large.
-  const isWhole = rules.checkRoots || rules.inFull;
+  const isWhole = rules.checkRoots || rules.inFull || rules.mendsReceipts;
   const asked = [
     client.batch(numbers.map(blockCall), signal, isWhole ? undefined : BLOCK_FIELDS),
     client.batch(
@@ -245,7 +260,18 @@ async function loadBlocksAndReceipts(
     const receipts = await receiptsOf(client, { number, block }, receiptReplies[i], signal);
     blocks.push({ number, block, receipts });
   }
-  return blocks;
+  return rules.mendsReceipts ? mended(client, rules, blocks, signal) : blocks;
+}
+
+async function mended(
+  client: RpcClient,
+  { learned }: LoadRules,
+  blocks: readonly LoadedBlock[],
+  signal?: AbortSignal,
+): Promise<LoadedBlock[]> {
+  const mends = await Promise.all(blocks.map((block) => mendReceipts(client, block, signal)));
+  if (learned) learned.areReceiptsOdd = mends.some(({ isMended }) => isMended);
+  return blocks.map((block, i) => ({ ...block, receipts: mends[i]!.receipts }));
 }
 
 /** Throws for a block with an unexpected number, and for a block that is not the child of its predecessor. */

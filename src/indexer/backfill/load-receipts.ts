@@ -1,9 +1,10 @@
 /** The receipts of a block, by block or transaction by transaction. */
 
 import { readTransactions, transactionHash } from '../../decode/block.ts';
-import { type JsonObject, readItems } from '../../decode/read-json.ts';
+import { isList, isNone, type JsonObject, readItems } from '../../decode/read-json.ts';
 import { UpstreamError } from '../../lib/errors.ts';
-import type { RpcCall, RpcClient, RpcReply } from '../../node/client.ts';
+import { isObject } from '../../lib/text.ts';
+import type { RpcClient, RpcReply } from '../../node/client.ts';
 import { receiptCall } from '../../node/methods.ts';
 import { isBusy, isTooLarge } from '../../node/node-errors.ts';
 import { isOverLimit } from '../../node/send-in-batches.ts';
@@ -11,8 +12,8 @@ import { hasNoReceipts, MissingPart } from '../require-transactions.ts';
 
 /**
  * The receipts of a block from the node's answer about all of them; `undefined` for a node that offers no such method.
- * Asks one by one where the answer is too large, fails for this block, is short, as on Bor and Celo, or null although
- * the node has the first receipt. Throws when a receipt is missing.
+ * Asks one by one where the answer is too large, fails for this block, is short, as on Bor and Celo, is no list, or is
+ * null although the node has the first receipt. Throws when a receipt is missing.
  */
 export async function receiptsOf(
   client: RpcClient,
@@ -20,7 +21,7 @@ export async function receiptsOf(
   reply: RpcReply | undefined,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  const oneByOne = () => fetchPerTransaction(client, block, number, 'receipt', receiptCall, signal);
+  const oneByOne = () => fetchReceipts(client, block, number, signal);
   if (reply === undefined) return oneByOne();
   const count = readItems(block['transactions'], 'transactions').length;
   if ('error' in reply) {
@@ -31,7 +32,8 @@ export async function receiptsOf(
   if (reply.result === null && count === 0) return [];
   if (reply.result === null && (await hasReceipt(client, block, signal))) return oneByOne();
   const receipts = requireResult(reply, 'receipts', number);
-  return readItems(receipts, `receipts of block ${number}`).length < count ? oneByOne() : receipts;
+  const isWhole = isList(receipts) && readItems(receipts, 'receipts').length >= count;
+  return isWhole ? receipts : oneByOne();
 }
 
 async function hasReceipt(client: RpcClient, block: JsonObject, signal?: AbortSignal): Promise<boolean> {
@@ -69,16 +71,18 @@ function tooLargeBlock({ message, code }: UpstreamError, number: number): Upstre
   return new UpstreamError('too-large', `block ${number}: ${message}`, code);
 }
 
-/** One call per transaction of a block; their results in the same order. */
-async function fetchPerTransaction(
+/** The receipts of a block's transactions in their order, each asked for by its transaction and so of that one. */
+export async function fetchReceipts(
   client: RpcClient,
   block: JsonObject,
   number: number,
-  what: string,
-  call: (hash: string) => RpcCall,
   signal?: AbortSignal,
 ): Promise<unknown[]> {
   const hashes = readTransactions(block).map(transactionHash);
-  const replies = await client.batch(hashes.map(call), signal);
-  return replies.map((reply) => requireResult(reply, `transaction ${what}`, number));
+  const replies = await client.batch(hashes.map(receiptCall), signal);
+  return replies.map((reply, i) => {
+    const receipt = requireResult(reply, 'transaction receipt', number);
+    const isNamed = !isObject(receipt) || !isNone(receipt.transactionHash);
+    return isNamed ? receipt : { ...receipt, transactionHash: hashes[i] };
+  });
 }

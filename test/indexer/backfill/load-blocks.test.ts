@@ -22,7 +22,7 @@ async function setUp(t: TestContext) {
   t.after(() => node.close());
   const client = new RpcClient({ url: node.url, timeoutMs: 60_000, maxSockets: 4, maxBatch: 10 });
   t.after(() => client.close());
-  const learned = { countsFailed: false, milliseconds: false };
+  const learned = { countsFailed: false, milliseconds: false, areReceiptsOdd: false };
   const load = (number: number, traces: LoadRules['traces'] = TRACE, last = number) =>
     loadBlocks(client, { ...RULES, traces, learned }, number, last);
   const asked = () => node.requests.flatMap(({ calls }) => calls.map(({ method }) => method));
