@@ -5,20 +5,29 @@ import { IncompleteBlockError } from '../../decode/block-checks.ts';
 import { InMilliseconds } from '../../decode/block-time.ts';
 import type { LogProof } from '../../decode/bloom.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS } from '../../decode/decoded-fields.ts';
-import { hashOfBlock, type JsonObject, readItems, readingBlock, readObject } from '../../decode/read-json.ts';
+import {
+  hashOfBlock,
+  isList,
+  type JsonObject,
+  readItems,
+  readingBlock,
+  readObject,
+} from '../../decode/read-json.ts';
 import { OddReceipts } from '../../decode/receipts.ts';
 import { type DecodeRules, decodeRules } from '../../decode/rules.ts';
 import type { BlockCheck } from '../../decode/tolerance.ts';
 import { IncompleteTraces } from '../../decode/traces.ts';
 import { UpstreamError } from '../../lib/errors.ts';
+import { isObject } from '../../lib/text.ts';
 import { type BlockBatch, packedHash } from '../../model/block-batch.ts';
 import type { IndexRules } from '../../model/index-rules.ts';
 import type { Capabilities } from '../../model/index-status.ts';
 import type { RpcClient, RpcReply } from '../../node/client.ts';
 import { blockCall, receiptsCall } from '../../node/methods.ts';
 import { proveLogs } from '../log-proof.ts';
-import { requireTransactions } from '../require-transactions.ts';
+import { MissingPart, requireTransactions } from '../require-transactions.ts';
 import { type HeaderProof, RootCheck } from '../root-check.ts';
+import { askAgain, isMissing } from './ask-again.ts';
 import { receiptsOf, requireResult } from './load-receipts.ts';
 import { type LoadedBlock, loadTraces, traceOneByOne, tracesOf } from './load-traces.ts';
 import { mendReceipts } from './mend-receipts.ts';
@@ -76,7 +85,10 @@ export async function loadBlocks(
   return (await loadTwice(false, client, rules, from, to, signal, roots))[0]!;
 }
 
-/** Like `loadBlocks`, but each block that the node does not trace is an unsettled batch of its own. */
+/**
+ * Like `loadBlocks`, but each block that the node does not trace is an unsettled batch of its own, and the batches may
+ * end before `to`, where the node lacks a part of a later block.
+ */
 export async function loadRange(
   client: RpcClient,
   rules: LoadRules,
@@ -145,7 +157,7 @@ async function decodeRange(
   roots: RootCheck,
 ): Promise<void> {
   const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i);
-  const blocks = await loadBlocksAndReceipts(client, rules, numbers, signal);
+  const blocks = await loadBlocksAndReceipts(client, rules, numbers, out.isSplit, signal);
   await requireTransactions(client, blocks, signal);
   if (rules.checkRoots) await roots.require(blocks);
   const answers = await loadTraces(client, rules, blocks, signal);
@@ -165,7 +177,7 @@ async function decodeRange(
 class RangeDecoder {
   /** The rules for the next block. */
   rules: LoadRules;
-  private readonly isSplit: boolean;
+  readonly isSplit: boolean;
   private readonly batches: BlockBatch[] = [];
   private out = new BatchBuilder();
 
@@ -236,31 +248,49 @@ function requireBlock(reply: RpcReply, number: number): JsonObject {
   });
 }
 
+/** With `mayEndEarly`, those before the first block of which a part is missing, at least one. */
 async function loadBlocksAndReceipts(
   client: RpcClient,
   rules: LoadRules,
   numbers: readonly number[],
+  mayEndEarly: boolean,
   signal?: AbortSignal,
 ): Promise<LoadedBlock[]> {
   // Two batches: blocks are parsed while receipts arrive, and a single answer could be too large.
   const isWhole = rules.checkRoots || rules.inFull || rules.mendsReceipts;
-  const asked = [
-    client.batch(numbers.map(blockCall), signal, isWhole ? undefined : BLOCK_FIELDS),
+  const askBlocks = (of: readonly number[]) =>
+    client.batch(of.map(blockCall), signal, isWhole ? undefined : BLOCK_FIELDS);
+  const askReceipts = (of: readonly number[]) =>
     client.batch(
-      rules.blockReceipts ? numbers.map(receiptsCall) : [],
+      rules.blockReceipts ? of.map(receiptsCall) : [],
       signal,
       isWhole ? undefined : RECEIPTS_FIELDS,
-    ),
-  ] as const;
+    );
+  const asked = [askBlocks(numbers), askReceipts(numbers)] as const;
   await Promise.allSettled(asked); // a failure must not leave the other request running
   const [blockReplies, receiptReplies] = await Promise.all(asked);
+  const at = (positions: readonly number[]) => positions.map((i) => numbers[i]!);
+  await askAgain(blockReplies, (positions) => askBlocks(at(positions)), isMissing, signal);
+  const lacksReceipts = (reply: RpcReply, i: number) => isMissing(reply) && hasTransactions(blockReplies[i]!);
+  await askAgain(receiptReplies, (positions) => askReceipts(at(positions)), lacksReceipts, signal);
   const blocks: LoadedBlock[] = [];
   for (const [i, number] of numbers.entries()) {
-    const block = requireBlock(blockReplies[i]!, number);
-    const receipts = await receiptsOf(client, { number, block }, receiptReplies[i], signal);
-    blocks.push({ number, block, receipts });
+    try {
+      const block = requireBlock(blockReplies[i]!, number);
+      const receipts = await receiptsOf(client, { number, block }, receiptReplies[i], signal);
+      blocks.push({ number, block, receipts });
+    } catch (error) {
+      if (!(error instanceof MissingPart && mayEndEarly && i > 0)) throw error;
+      break;
+    }
   }
   return rules.mendsReceipts ? mended(client, rules, blocks, signal) : blocks;
+}
+
+function hasTransactions(reply: RpcReply): boolean {
+  const block = 'result' in reply && isObject(reply.result) ? reply.result : {};
+  const { transactions } = block;
+  return isList(transactions) && readItems(transactions, 'transactions').length > 0;
 }
 
 async function mended(

@@ -20,6 +20,7 @@ import type { RpcClient, RpcReply } from '../../node/client.ts';
 import { headerCall, type TraceMethod, traceCall, traceTransactionCall } from '../../node/methods.ts';
 import { isReason, wordsOf } from '../../node/node-errors.ts';
 import { isOverLimit } from '../../node/send-in-batches.ts';
+import { askAgain, isMissing } from './ask-again.ts';
 import { requireResult } from './load-receipts.ts';
 
 /** A block with its receipts. */
@@ -53,7 +54,18 @@ export async function loadTraces(
   const method = rules.traces;
   if (method === null) return { replies: new Map(), method };
   const wanted = blocks.filter(({ block, receipts }) => needsTraces(block, receipts, rules));
-  const replies = await askBlocks(client, method, wanted, signal);
+  const replies = await askAgain(
+    await askBlocks(client, method, wanted, signal),
+    (positions) =>
+      askBlocks(
+        client,
+        method,
+        positions.map((i) => wanted[i]!),
+        signal,
+      ),
+    isMissing,
+    signal,
+  );
   if (wanted.length > 1 && !replies.some(isTraced))
     for (const [i, { number }] of wanted.entries())
       if (!isOverLimit(replies[i]!)) requireResult(replies[i]!, 'traces', number);
@@ -102,10 +114,12 @@ async function requireUnchanged(
   blocks: readonly LoadedBlock[],
   signal?: AbortSignal,
 ): Promise<void> {
-  const replies = await client.tracing.batch(
-    blocks.map(({ number }) => headerCall(number)),
-    signal,
-  );
+  const ask = (positions: readonly number[]) =>
+    client.tracing.batch(
+      positions.map((i) => headerCall(blocks[i]!.number)),
+      signal,
+    );
+  const replies = await askAgain(await ask([...blocks.keys()]), ask, isMissing, signal);
   for (const [i, { block, number }] of blocks.entries()) {
     const header = requireResult(replies[i]!, 'header', number);
     if (!isObject(header) || hashOfBlock(header) !== hashOfBlock(block))

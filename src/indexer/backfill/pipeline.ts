@@ -8,6 +8,7 @@ import type { UntracedBlocks } from './untraced-blocks.ts';
 
 /**
  * Loads blocks `from..to`, inclusive, in order. A block that the node does not trace is an unsettled batch of its own.
+ * The batches may end before `to`, with at least one block.
  */
 export type LoadRange = (from: number, to: number, signal: AbortSignal) => Promise<BlockBatch[]>;
 
@@ -182,6 +183,7 @@ export class Pipeline {
     try {
       range.parts = await range.loaded;
       this.adapt(range.parts, range, performance.now() - askedAt);
+      this.loadRest(range);
       return range.parts;
     } catch (error) {
       if (isRequired) throw error;
@@ -189,6 +191,14 @@ export class Pipeline {
       if (isWanted && error instanceof UpstreamError) this.ranges[0] = this.start(range.from, range.to);
       return null;
     }
+  }
+
+  /** Starts what is missing of a range that ended early. What is whole of it can be taken meanwhile. */
+  private loadRest(range: Range): void {
+    const last = range.parts?.at(-1)?.to ?? range.to;
+    if (last >= range.to || this.ranges[0] !== range) return;
+    this.ranges.splice(1, 0, this.start(last + 1, range.to));
+    range.to = last;
   }
 
   /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
-import { type LoadRules, loadBlocks } from '../../../src/indexer/backfill/load-blocks.ts';
+import { type LoadRules, loadBlocks, loadRange } from '../../../src/indexer/backfill/load-blocks.ts';
 import { RpcClient } from '../../../src/node/client.ts';
 import { PLAIN_RULES } from '../../decode/plain.ts';
 import { type Faults, startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
@@ -26,7 +26,7 @@ async function setUp(t: TestContext) {
   const load = (number: number, traces: LoadRules['traces'] = TRACE, last = number) =>
     loadBlocks(client, { ...RULES, traces, learned }, number, last);
   const asked = () => node.requests.flatMap(({ calls }) => calls.map(({ method }) => method));
-  return { node, load, asked, learned };
+  return { node, load, asked, learned, client };
 }
 
 test('traces are requested only where needed, so a node that cannot trace delays no other block', async (t) => {
@@ -37,6 +37,51 @@ test('traces are requested only where needed, so a node that cannot trace delays
   node.misbehave({});
   assert.ok((await load(FULL)).transferCount > 0);
   assert.equal(asked().at(-1), TRACE);
+});
+
+/** The number of the block that a call is about. */
+function blockOf(params: readonly unknown[]): number {
+  const found = chain.find(
+    ({ hash, number }) => params[0] === hash || params[0] === `0x${number.toString(16)}`,
+  );
+  return found?.number ?? -1;
+}
+
+test('a part that one of several nodes lacks is asked for again, and nothing else', async (t) => {
+  const { node, load, asked } = await setUp(t);
+  const last = FULL + 2;
+  const usual = await load(FULL, TRACE, last);
+  const methods = asked().sort();
+  for (const lacking of ['eth_getBlockByNumber', 'eth_getBlockReceipts', TRACE]) {
+    node.requests.length = 0;
+    let isLacking = true;
+    node.misbehave({
+      replace(method, params, result) {
+        if (method !== lacking || blockOf(params) !== last || !isLacking) return result;
+        isLacking = false;
+        return null;
+      },
+    });
+    assert.deepEqual(await load(FULL, TRACE, last), usual, lacking);
+    assert.deepEqual(asked().sort(), [...methods, lacking].sort(), lacking);
+  }
+});
+
+test('what is whole of a range is kept where the node lacks a later block', async (t) => {
+  const { node, load, client } = await setUp(t);
+  const usual = await load(FULL, TRACE, FULL + 1);
+  for (const lacking of ['eth_getBlockByNumber', 'eth_getBlockReceipts']) {
+    node.misbehave({
+      replace: (method, params, result) =>
+        (method === lacking && blockOf(params) === FULL + 2) || method === 'eth_getTransactionReceipt'
+          ? null
+          : result,
+    });
+    const range = await loadRange(client, RULES, FULL, FULL + 2);
+    assert.deepEqual(range, [usual], lacking);
+    await assert.rejects(load(FULL, TRACE, FULL + 2), /does not have the (header|receipts) of block 5/);
+    await assert.rejects(loadRange(client, RULES, FULL + 2, FULL + 2), { name: 'MissingPart' });
+  }
 });
 
 test('a block whose traces the node refuses is a gap with all other transfers', async (t) => {

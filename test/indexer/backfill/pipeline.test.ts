@@ -59,6 +59,25 @@ test('nothing beyond the head is requested, and the head itself arrives at once'
   ]);
 });
 
+test('a range that ends early is taken as far as it goes, and only its rest is loaded again', async () => {
+  const asked: string[] = [];
+  let missing = 13;
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      asked.push(`${from}-${to}`);
+      if (from >= missing) throw new UpstreamError('inconsistent', 'not yet');
+      return batchOf(from, Math.min(to, missing - 1));
+    },
+    { depth: 4, batchTransfers: 1_000_000 },
+  );
+  assert.deepEqual(numbers(await pipeline.take(10, 14)), [10, 11, 12]);
+  missing = 400;
+  await assert.rejects(pipeline.take(13, 14), /not yet/);
+  pipeline.reset();
+  assert.deepEqual(numbers(await pipeline.take(13, 14)), [13, 14]);
+  assert.deepEqual(asked.slice(0, 3), ['10-14', '13-14', '13-14']);
+});
+
 test('while what was taken is stored, the next blocks are loaded', async () => {
   const asked: number[] = [];
   const pipeline = new Pipeline(

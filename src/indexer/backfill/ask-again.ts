@@ -1,0 +1,37 @@
+/**
+ * Nodes at different heights behind one address: the one that is asked may lack a block that another has. Asking again
+ * for just what is missing soon reaches one that has it, where all parts of a step at once rarely do.
+ */
+import { pause } from '../../lib/async.ts';
+import type { RpcReply } from '../../node/client.ts';
+import { isMissingData } from '../../node/node-errors.ts';
+
+/** Attempts for each part, and the pause before the second one, milliseconds; longer before each later one. */
+const MAX_TRIES = 5;
+const AGAIN_MS = 20;
+/** Most parts that are asked for again: near the head ranges are short, and elsewhere a part is missing for good. */
+const MAX_AGAIN = 32;
+
+export function isMissing(reply: RpcReply): boolean {
+  return 'error' in reply ? isMissingData(reply.error) : reply.result === null;
+}
+
+/**
+ * Replaces the missing replies by those to further requests. `ask` sends the calls at these positions; `lacks` says
+ * which replies are missing.
+ */
+export async function askAgain(
+  replies: RpcReply[],
+  ask: (positions: readonly number[]) => Promise<RpcReply[]>,
+  lacks: (reply: RpcReply, position: number) => boolean = isMissing,
+  signal?: AbortSignal,
+): Promise<RpcReply[]> {
+  for (let tries = 1; tries < MAX_TRIES && replies.length <= MAX_AGAIN; tries++) {
+    const missing = replies.flatMap((reply, i) => (lacks(reply, i) ? [i] : []));
+    if (missing.length === 0) break;
+    await pause(AGAIN_MS * tries, signal);
+    const again = await ask(missing);
+    for (const [at, i] of missing.entries()) replies[i] = again[at]!;
+  }
+  return replies;
+}
