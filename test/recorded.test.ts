@@ -3,10 +3,13 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type AskApi, askApi } from './support/clients/ask-api.ts';
 import { startTestDaemon } from './support/daemon/daemon.ts';
+import { buildIndex } from './support/index/build-index.ts';
 import { type IndexedTransfer, indexedBalances, indexedTransfers } from './support/index/index-rows.ts';
 import { readExpected, readSummary, recordedDataOrSkip } from './support/nodes/recorded.ts';
 import { startRecordedNode } from './support/nodes/replay.ts';
+import { tempDir } from './support/temp-dir.ts';
 
 const KIND_OF = {
   native: 'native_direct',
@@ -23,16 +26,18 @@ interface Cleanup {
   after(close: () => void | Promise<void>): void;
 }
 
-/** Indexes a dataset with a whole daemon; null, and reported, if the recordings are absent. */
-async function indexed(t: Cleanup, dataset: string, head: number, start: number) {
-  const folder = recordedDataOrSkip(t);
-  if (folder === null) return null;
+interface Range {
+  dataset: string;
+  start: number;
+  head: number;
+}
+
+/** Indexes a dataset in this thread. */
+async function indexed(t: Cleanup, folder: string, { dataset, start, head }: Range) {
   const node = await startRecordedNode(t, folder, dataset);
-  const daemon = await startTestDaemon(t, {
-    flags: { '--node-http': node.url, '--start-block': String(start) },
-  });
-  await daemon.reaches(head);
-  return { folder, daemon, transfers: indexedTransfers(daemon.dataDir) };
+  const dataDir = tempDir(t);
+  const path = await buildIndex({ url: node.url, dir: dataDir, startBlock: start, head });
+  return { dataDir, ask: askApi(t, path), transfers: indexedTransfers(dataDir) };
 }
 
 /** Net native change per account of each transaction. Omits unchanged accounts. */
@@ -54,18 +59,19 @@ function nativeNet(transfers: readonly IndexedTransfer[]): Map<string, Record<st
   return new Map(entries);
 }
 
-const RANGES = [
+const RANGES: Range[] = [
   { dataset: 'eth-15000001-15000018', start: 15_000_001, head: 15_000_018 },
   { dataset: 'eth-17686110-17686121', start: 17_686_110, head: 17_686_121 },
   { dataset: 'eth-17686164', start: 17_686_164, head: 17_686_164 },
 ];
 
-for (const { dataset, start, head } of RANGES) {
+for (const range of RANGES) {
+  const { dataset, start, head } = range;
   describe(`recorded Ethereum blocks ${start} to ${head}`, () => {
     it('equal the state changes, the decoded transfers and the summary', async (t) => {
-      const index = await indexed(t, dataset, head, start);
-      if (index === null) return;
-      const { folder, daemon, transfers } = index;
+      const folder = recordedDataOrSkip(t);
+      if (folder === null) return;
+      const { dataDir, ask, transfers } = await indexed(t, folder, range);
 
       const net = nativeNet(transfers);
       const expectedNet = readExpected(folder, dataset, 'native-net');
@@ -77,7 +83,7 @@ for (const { dataset, start, head } of RANGES) {
       let holders = 0;
       for (const token of readExpected(folder, dataset, 'erc20-storage')) {
         if (!token.allMatch && token.token !== WETH) continue;
-        const balances = indexedBalances(daemon.dataDir, token.token);
+        const balances = indexedBalances(dataDir, token.token);
         for (const { holder, storageDelta } of token.holders) {
           assert.equal(String(balances.get(holder) ?? 0n), storageDelta, `${token.token} of ${holder}`);
           holders++;
@@ -100,7 +106,7 @@ for (const { dataset, start, head } of RANGES) {
         );
       assert.deepEqual(rows, expectedRows.sort());
 
-      await compareWallets(daemon.get, readSummary(folder, dataset));
+      await compareWallets(ask, readSummary(folder, dataset));
     });
   });
 }
@@ -121,48 +127,31 @@ function rowText({ block, hash, kind, from, to, token, amount, tokenId, logIndex
   return [block, hash, kind, from, to, token ?? '', amount, tokenId ?? '', logIndex ?? ''].join(' ');
 }
 
-interface Funding {
-  firstFunding: {
-    from: string;
-    amountWei: string;
-    txHash: string;
-    blockNumber: number;
-    source: string;
-  } | null;
-}
-
 /**
  * Checks the summary's wallets through the API. A range that starts in mid-chain has no wrapped-coin or fee effects on
  * these.
  */
-async function compareWallets(
-  get: <T>(path: string, params: Record<string, string>) => Promise<T>,
-  summary: ReturnType<typeof readSummary>,
-) {
+async function compareWallets(ask: AskApi, summary: ReturnType<typeof readSummary>) {
   assert.ok(summary.wallets.length > 0);
   for (const wallet of summary.wallets) {
     const params = { address: wallet.address };
-    const { nativeReceivedWei, nativeSentWei } = await get<Record<string, string>>('wallet_summary', params);
+    const { nativeReceivedWei, nativeSentWei } = await ask('wallet_summary', params);
     assert.equal(nativeReceivedWei, wallet.nativeInWei, wallet.address);
     assert.equal(nativeSentWei, wallet.nativeOutWei, wallet.address);
-    const { firstFunding } = await get<Funding>('wallet_funding_source', params);
+    const { firstFunding } = await ask('wallet_funding_source', params);
     const expected = wallet.firstDirectFunding ?? wallet.firstInternalFunding;
+    const { from, amountWei, txHash, blockNumber, source } = Object(firstFunding);
     if (expected?.funder === wallet.address) {
       // The collection's decoder lets a wallet fund itself; here a self-transfer funds nobody.
-      assert.notEqual(firstFunding?.from, wallet.address);
+      assert.notEqual(from, wallet.address);
       continue;
     }
     assert.deepEqual(
-      firstFunding && {
-        funder: firstFunding.from,
-        amountWei: firstFunding.amountWei,
-        txHash: firstFunding.txHash,
-        block: firstFunding.blockNumber,
-      },
+      firstFunding && { funder: from, amountWei, txHash, block: blockNumber },
       expected,
       `first funding of ${wallet.address}`,
     );
-    if (firstFunding) assert.equal(firstFunding.source, wallet.firstDirectFunding ? 'direct' : 'internal');
+    if (firstFunding) assert.equal(source, wallet.firstDirectFunding ? 'direct' : 'internal');
   }
 }
 
@@ -178,8 +167,8 @@ for (const dataset of SPARSE) {
     const folder = recordedDataOrSkip(t);
     if (folder === null) return;
     const summary = readSummary(folder, `${dataset}.rechained`);
-    const index = await indexed(t, `${dataset}.rechained`, summary.blocks, 1);
-    if (index === null) return;
+    const range = { dataset: `${dataset}.rechained`, start: 1, head: summary.blocks };
+    const index = await indexed(t, folder, range);
     const counts: Record<string, number> = {};
     for (const { kind } of index.transfers) counts[kind] = (counts[kind] ?? 0) + 1;
     const expectedRows = readExpected(folder, dataset, 'transfers');
@@ -199,9 +188,12 @@ for (const dataset of SPARSE) {
 }
 
 it('the Monad devnet recording indexes without a skipped block, by finalized head', async (t) => {
-  const index = await indexed(t, 'monad-devnet-1-400-notrace', 400, 1);
-  if (index === null) return;
-  const { daemon, transfers } = index;
+  const folder = recordedDataOrSkip(t);
+  if (folder === null) return;
+  const node = await startRecordedNode(t, folder, 'monad-devnet-1-400-notrace');
+  const daemon = await startTestDaemon(t, { flags: { '--node-http': node.url, '--start-block': '1' } });
+  await daemon.reaches(400);
+  const transfers = indexedTransfers(daemon.dataDir);
   assert.equal(transfers.length, 48);
   assert.ok(transfers.every(({ kind, amount }) => kind === 'native_direct' && amount === 1000n * 10n ** 18n));
   const status = daemon.daemon.status();

@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { type TestContext, test } from 'node:test';
+import { before, describe, type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { verifyText } from '../../src/cli/verify/verify-text.ts';
 import type { JsonObject } from '../../src/decode/read-json.ts';
 import { findWrongRoot, UnknownTypeError } from '../../src/indexer/block-roots.ts';
+import type { IndexStatus } from '../../src/model/index-status.ts';
 import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { startIndexer } from '../support/index/indexer.ts';
 import { differencesOf, verifyFile } from '../support/index/verify.ts';
 import { hideTransfers } from '../support/nodes/hide-transfers.ts';
-import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
-import { recordedDataOrSkip, recordedFile } from '../support/nodes/recorded.ts';
-import { startRecordedNode } from '../support/nodes/replay.ts';
+import { type MisbehavingNode, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
+import { recordedData, recordedDataOrSkip, recordedFile } from '../support/nodes/recorded.ts';
+import { startRecordedNode, suiteCleanup } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -92,84 +94,96 @@ test('reports a block with an unknown transaction type as unverifiable, not as w
       await assert.rejects(findWrongRoot(block, receipts), UnknownTypeError);
 });
 
-const FIRST = 17_686_110;
+const FIRST = 17_686_111;
 const LOSSY = 17_686_112;
-const LAST = 17_686_114;
+const LAST = 17_686_113;
 
-/** A recorded node behind a proxy that, on request, changes the last log of each receipt of some blocks. */
-async function lossyNode(t: TestContext, folder: string, isLossy: (block: number) => boolean) {
-  const node = await startRecordedNode(t, folder, 'eth-17686110-17686121', { head: LAST });
-  const proxy = await startMisbehavingNode({ upstream: node.url });
-  t.after(() => proxy.close());
-  proxy.misbehave({
-    replace: (method, params, result) =>
-      method === 'eth_getBlockReceipts' && isLossy(Number(params[0]))
-        ? hideTransfers(result, (at, count) => at === count - 1)
-        : result,
+describe('a block that contradicts its header', () => {
+  const cleanup = suiteCleanup();
+  /** A node of the recorded blocks, and their index; null without the recordings. */
+  let recorded: { node: ReplayNode; index: string } | null = null;
+
+  before(async () => {
+    const folder = recordedData();
+    if (folder === null) return;
+    const node = await startRecordedNode(cleanup, folder, 'eth-17686110-17686121', { head: LAST });
+    const index = await buildIndex({ url: node.url, dir: tempDir(cleanup), startBlock: FIRST });
+    recorded = { node, index };
   });
-  return { node, proxy };
-}
 
-test('with index.check_roots receipts that do not match the root in their header are rejected', async (t) => {
-  const folder = recordedDataOrSkip(t);
-  if (folder === null) return;
-  const { node, proxy } = await lossyNode(t, folder, (block) => block === LOSSY);
-  const index = { startBlock: FIRST, checkRoots: true };
-  const indexer = startIndexer(t, { http: proxy.url, dir: tempDir(t), index });
-  await waitFor(
-    () => {
-      const asked = proxy.requests.flatMap(({ calls }) =>
+  /** A proxy of the recorded node, and its index; null, and reported, without the recordings. */
+  async function proxied(t: TestContext) {
+    if (recordedDataOrSkip(t) === null || recorded === null) return null;
+    const proxy = await startMisbehavingNode({ upstream: recorded.node.url });
+    t.after(() => proxy.close());
+    return { proxy, index: recorded.index };
+  }
+
+  /** Indexes with the check until it says why it stops, below the block; then with a good node to the end. */
+  async function indexes(
+    t: TestContext,
+    { proxy, index }: { proxy: MisbehavingNode; index: string },
+    isRejected: (status: IndexStatus) => boolean,
+  ) {
+    const indexer = startIndexer(t, {
+      http: proxy.url,
+      dir: tempDir(t),
+      index: { startBlock: FIRST, checkRoots: true },
+    });
+    await waitFor(() => isRejected(indexer.status()), { what: 'the block to be rejected' });
+    assert.ok((indexer.status().head?.number ?? 0) < LOSSY);
+    proxy.misbehave({});
+    await indexer.reaches(LAST);
+    await indexer.client.stop();
+    assert.deepEqual(dumpIndex(indexer.path), dumpIndex(index));
+  }
+
+  test('with index.check_roots is rejected again and again when its receipts do not match', async (t) => {
+    const given = await proxied(t);
+    if (given === null) return;
+    const { proxy } = given;
+    proxy.misbehave({ replace: loseLogs });
+    const reads = () =>
+      proxy.requests.flatMap(({ calls }) =>
         calls.filter(
           ({ method, params }) => method === 'eth_getBlockReceipts' && Number(params[0]) === LOSSY,
         ),
-      );
-      return asked.length >= 3;
-    },
-    { what: 'the lossy block to be read again and again' },
-  );
-  assert.ok((indexer.status().head?.number ?? 0) < LOSSY);
-  proxy.misbehave({});
-  await indexer.reaches(LAST);
-  await indexer.client.stop();
-  const fresh = await buildIndex({ url: node.url, dir: tempDir(t), startBlock: FIRST });
-  assert.deepEqual(dumpIndex(indexer.path), dumpIndex(fresh));
+      ).length;
+    await indexes(t, given, () => reads() >= 3);
+  });
+
+  test('with index.check_roots is rejected when it was emptied, down to its gas', async (t) => {
+    const given = await proxied(t);
+    if (given === null) return;
+    given.proxy.misbehave({
+      replace(method, params, result) {
+        if (Number(params[0]) !== LOSSY) return result;
+        if (method === 'eth_getBlockReceipts') return [];
+        if (method !== 'eth_getBlockByNumber') return result;
+        return { ...(result as object), transactions: [], gasUsed: '0x0' };
+      },
+    });
+    await indexes(t, given, ({ reason }) => /header does not hash to its hash/.test(reason ?? ''));
+  });
+
+  test('is named by verify --all, with how many it could prove', async (t) => {
+    const given = await proxied(t);
+    if (given === null) return;
+    const { proxy, index: path } = given;
+    const clean = verifyText(await verifyFile({ path, http: proxy.url, all: true, sample: 1 }));
+    assert.match(clean, /^roots +equal +100 % +transactions and receipts of 3 blocks/m);
+    proxy.misbehave({ replace: loseLogs });
+    const report = await verifyFile({ path, http: proxy.url, all: true, sample: 1 });
+    const roots = differencesOf(report).filter((text) => text.startsWith('roots: '));
+    assert.deepEqual(roots, [
+      `roots: the node's block ${LOSSY} contradicts its header: its receipts do not match the receipts root`,
+    ]);
+  });
 });
 
-test('with index.check_roots a block that was emptied, down to its gas, is rejected', async (t) => {
-  const folder = recordedDataOrSkip(t);
-  if (folder === null) return;
-  const { node, proxy } = await lossyNode(t, folder, () => false);
-  proxy.misbehave({
-    replace(method, params, result) {
-      if (Number(params[0]) !== LOSSY) return result;
-      if (method === 'eth_getBlockReceipts') return [];
-      if (method !== 'eth_getBlockByNumber') return result;
-      return { ...(result as object), transactions: [], gasUsed: '0x0' };
-    },
-  });
-  const index = { startBlock: FIRST, checkRoots: true };
-  const indexer = startIndexer(t, { http: proxy.url, dir: tempDir(t), index });
-  await waitFor(() => /header does not hash to its hash/.test(indexer.status().reason ?? ''), {
-    what: 'the emptied block to be rejected',
-  });
-  assert.ok((indexer.status().head?.number ?? 0) < LOSSY);
-  proxy.misbehave({});
-  await indexer.reaches(LAST);
-  await indexer.client.stop();
-  const fresh = await buildIndex({ url: node.url, dir: tempDir(t), startBlock: FIRST });
-  assert.deepEqual(dumpIndex(indexer.path), dumpIndex(fresh));
-});
-
-test('verify --all names the blocks that contradict their header, and how many it could prove', async (t) => {
-  const folder = recordedDataOrSkip(t);
-  if (folder === null) return;
-  const { node, proxy } = await lossyNode(t, folder, (block) => block === LOSSY);
-  const path = await buildIndex({ url: node.url, dir: tempDir(t), startBlock: FIRST });
-  const clean = verifyText(await verifyFile({ path, http: node.url, all: true, sample: 1 }));
-  assert.match(clean, /^roots +equal +100 % +transactions and receipts of 5 blocks/m);
-  const report = await verifyFile({ path, http: proxy.url, all: true, sample: 1 });
-  const roots = differencesOf(report).filter((text) => text.startsWith('roots: '));
-  assert.deepEqual(roots, [
-    `roots: the node's block ${LOSSY} contradicts its header: its receipts do not match the receipts root`,
-  ]);
-});
+/** Changes the last log of each receipt of a block. */
+function loseLogs(method: string, params: readonly unknown[], result: unknown): unknown {
+  return method === 'eth_getBlockReceipts' && Number(params[0]) === LOSSY
+    ? hideTransfers(result, (at, count) => at === count - 1)
+    : result;
+}

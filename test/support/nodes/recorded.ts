@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib';
 const FOLDER = resolve(import.meta.dirname, '../../../../shared/data/real');
 
 /** The folder of the recorded data, or null if absent. */
-function recordedData(): string | null {
+export function recordedData(): string | null {
   return existsSync(join(FOLDER, 'replay')) ? FOLDER : null;
 }
 
