@@ -1,5 +1,6 @@
 /** The whole daemon against a real development node: live following, reorgs, bursts and contracts that come and go. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { before, suite, type TestContext, test } from 'node:test';
 import { createPublicClient, http } from 'viem';
 import { type Anvil, startAnvil } from '../src/dev/anvil.ts';
@@ -7,7 +8,7 @@ import type { DemoContracts } from '../src/dev/contracts.ts';
 import { deployDemo } from '../src/dev/deploy.ts';
 import { generateTraffic } from '../src/dev/traffic.ts';
 import { toQuantity } from '../src/lib/hex.ts';
-import { type Cleanup, suiteCleanup } from './support/cleanup.ts';
+import { suiteCleanup } from './support/cleanup.ts';
 import { startTestDaemon, type TestDaemon } from './support/daemon/daemon.ts';
 import { buildIndex } from './support/index/build-index.ts';
 import { dumpIndex } from './support/index/dump.ts';
@@ -15,16 +16,6 @@ import { indexedTransfers } from './support/index/index-rows.ts';
 import { withClient } from './support/index/verify.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { waitFor } from './support/wait.ts';
-
-async function start(t: Cleanup, options: { dataDir?: string } = {}) {
-  const anvil = await startAnvil({ manual: true });
-  t.after(() => anvil.stop());
-  const daemon = await startTestDaemon(t, {
-    flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl, '--start-block': 'earliest' },
-    ...options,
-  });
-  return { anvil, daemon };
-}
 
 const headOf = async (anvil: Anvil): Promise<number> => Number(await anvil.call('eth_blockNumber'));
 
@@ -49,52 +40,28 @@ async function freshDump(t: TestContext, anvil: Anvil): Promise<string[]> {
   return dumpIndex(await buildIndex({ url: anvil.url, dir: tempDir(t) }));
 }
 
-test('anvil_reorg while following: the index equals a fresh index of the winning chain', async (t) => {
-  const { anvil, daemon } = await start(t);
-  const contracts = await deployDemo(anvil.url, { mine: true });
-  await generateTraffic(anvil.url, contracts, { rounds: 2, mine: true });
-  await caughtUp(anvil, daemon);
-  for (const depth of [1, 3, 8]) {
-    await anvil.call('anvil_reorg', [depth, []]);
-    await caughtUp(anvil, daemon);
-  }
-  await anvil.call('anvil_mine', ['0x2']);
-  await caughtUp(anvil, daemon);
-  const { reorgs, deepestReorg } = daemon.daemon.status();
-  assert.deepEqual({ reorgs, deepestReorg }, { reorgs: 3, deepestReorg: 8 });
-  await daemon.daemon.close();
-  assert.deepEqual(dumpIndex(`${daemon.dataDir}/index.db`), await freshDump(t, anvil));
-});
-
-test('a burst of 500 pooled transactions in one block is indexed completely and in order', async (t) => {
-  const { anvil, daemon } = await start(t);
-  const [from = ''] = (await anvil.call('eth_accounts')) as string[];
-  const receiver = (i: number): string => `0x${(0x1000 + i).toString(16).padStart(40, '0')}`;
-  const payments = Array.from({ length: 500 }, (_, i) => ({
-    method: 'eth_sendTransaction',
-    params: [
-      { from, to: receiver(i), value: toQuantity(i + 1), gas: toQuantity(21_000), nonce: toQuantity(i) },
-    ],
-  }));
-  await withClient(anvil.url, (client) => client.batch(payments));
-  await anvil.call('anvil_mine', ['0x1']);
-  await caughtUp(anvil, daemon);
-  const transfers = indexedTransfers(daemon.dataDir);
-  assert.deepEqual(
-    transfers.map(({ to, amount, kind }) => [to, amount, kind]),
-    Array.from({ length: 500 }, (_, i) => [receiver(i), BigInt(i + 1), 'native_direct']),
-  );
-  const summary = await daemon.get('wallet_summary', { address: from });
-  assert.equal(summary['txCount'], 500);
-});
-
-suite('after demo traffic', () => {
+suite('a daemon that follows a development node', () => {
   const cleanup = suiteCleanup();
+  const dataDir = tempDir(cleanup);
   let anvil: Anvil;
   let daemon: TestDaemon;
   let contracts: DemoContracts;
+
+  const start = () =>
+    startTestDaemon(cleanup, {
+      flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl, '--start-block': 'earliest' },
+      dataDir,
+    });
+  /** Stops the daemon. Its index must equal a fresh one of the same chain. */
+  const stopAndCompare = async (t: TestContext) => {
+    await daemon.daemon.close();
+    assert.deepEqual(dumpIndex(join(dataDir, 'index.db')), await freshDump(t, anvil));
+  };
+
   before(async () => {
-    ({ anvil, daemon } = await start(cleanup));
+    anvil = await startAnvil({ manual: true });
+    cleanup.after(() => anvil.stop());
+    daemon = await start();
     contracts = await deployDemo(anvil.url, { mine: true });
     await generateTraffic(anvil.url, contracts, { rounds: 2, mine: true });
     await caughtUp(anvil, daemon);
@@ -138,6 +105,57 @@ suite('after demo traffic', () => {
       ]);
     assert.deepEqual(await asks(through), await asks(direct));
   });
+
+  test('a burst of 500 pooled transactions in one block is indexed completely and in order', async () => {
+    const [from = ''] = (await anvil.call('eth_accounts')) as string[];
+    const first = Number(await anvil.call('eth_getTransactionCount', [from, 'latest']));
+    const receiver = (i: number): string => `0x${(0x1000 + i).toString(16).padStart(40, '0')}`;
+    const payments = Array.from({ length: 500 }, (_, i) => ({
+      method: 'eth_sendTransaction',
+      params: [
+        {
+          from,
+          to: receiver(i),
+          value: toQuantity(i + 1),
+          gas: toQuantity(21_000),
+          nonce: toQuantity(first + i),
+        },
+      ],
+    }));
+    const { txCount: before } = await daemon.get('wallet_summary', { address: from });
+    await withClient(anvil.url, (client) => client.batch(payments));
+    await anvil.call('anvil_mine', ['0x1']);
+    await caughtUp(anvil, daemon);
+    const head = await headOf(anvil);
+    assert.deepEqual(
+      indexedTransfers(dataDir)
+        .filter(({ block }) => block === head)
+        .map(({ to, amount, kind }) => [to, amount, kind]),
+      Array.from({ length: 500 }, (_, i) => [receiver(i), BigInt(i + 1), 'native_direct']),
+    );
+    const { txCount } = await daemon.get('wallet_summary', { address: from });
+    assert.equal(txCount, Number(before) + 500);
+  });
+
+  test('anvil_reorg while following: the index equals a fresh index of the winning chain', async (t) => {
+    for (const depth of [1, 3, 8]) {
+      await anvil.call('anvil_reorg', [depth, []]);
+      await caughtUp(anvil, daemon);
+    }
+    await anvil.call('anvil_mine', ['0x2']);
+    await caughtUp(anvil, daemon);
+    const { reorgs, deepestReorg } = daemon.daemon.status();
+    assert.deepEqual({ reorgs, deepestReorg }, { reorgs: 3, deepestReorg: 8 });
+    await stopAndCompare(t);
+  });
+
+  test('an index that follows resumes after a stop while the chain went on and was reorganised', async (t) => {
+    await anvil.call('anvil_reorg', [5, []]);
+    await anvil.call('anvil_mine', ['0x3']);
+    daemon = await start();
+    await caughtUp(anvil, daemon);
+    await stopAndCompare(t);
+  });
 });
 
 /** Contracts that named themselves as the beneficiary of their SELFDESTRUCT. */
@@ -173,21 +191,3 @@ async function feesPaid(anvil: Anvil): Promise<Map<string, bigint>> {
   }
   return fees;
 }
-
-test('an index that follows resumes after a stop while the chain went on and was reorganised', async (t) => {
-  const anvil = await startAnvil({ manual: true });
-  t.after(() => anvil.stop());
-  const dataDir = tempDir(t);
-  const contracts = await deployDemo(anvil.url, { mine: true });
-  await generateTraffic(anvil.url, contracts, { rounds: 1, mine: true });
-  const flags = { '--node-http': anvil.url, '--start-block': 'earliest' };
-  const first = await startTestDaemon(t, { flags, dataDir });
-  await caughtUp(anvil, first);
-  await first.daemon.close();
-  await anvil.call('anvil_reorg', [5, []]);
-  await anvil.call('anvil_mine', ['0x3']);
-  const second = await startTestDaemon(t, { flags, dataDir });
-  await caughtUp(anvil, second);
-  await second.daemon.close();
-  assert.deepEqual(dumpIndex(`${dataDir}/index.db`), await freshDump(t, anvil));
-});

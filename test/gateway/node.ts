@@ -1,21 +1,23 @@
 /** A node for passthrough tests, which answers over a real socket with whatever the test says. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
+import type { Cleanup } from '../support/cleanup.ts';
 
 interface TestNode {
   url: string;
-  /** Bodies received, in order. */
+  /** Bodies received since `answers`, in order. */
   received: string[];
-  /** Most concurrent requests. */
+  /** Most concurrent requests since then. */
   mostAtOnce(): number;
+  /** Answers like this from now on. */
+  answers(answer: CallResult): void;
 }
 
 export type CallResult = (body: string, response: ServerResponse, request: IncomingMessage) => void;
 
-/** Starts a node that is closed with the test. */
-export async function startNode(t: TestContext, answer: CallResult): Promise<TestNode> {
-  const received: string[] = [];
+/** Starts a node that is closed with its owner. */
+export async function startNode(t: Cleanup, answer: CallResult): Promise<TestNode> {
+  let received: string[] = [];
   let inFlight = 0;
   let most = 0;
   const server = createServer((request, response) => {
@@ -37,8 +39,15 @@ export async function startNode(t: TestContext, answer: CallResult): Promise<Tes
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    received,
+    get received() {
+      return received;
+    },
     mostAtOnce: () => most,
+    answers(next) {
+      answer = next;
+      received = [];
+      most = inFlight;
+    },
   };
 }
 

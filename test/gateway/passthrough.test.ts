@@ -1,16 +1,27 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { before, test } from 'node:test';
 import { createPublicClient, http } from 'viem';
 import { type Serving, serve } from '../server/serving.ts';
+import { suiteCleanup } from '../support/cleanup.ts';
 import { waitFor } from '../support/wait.ts';
 import { type CallResult, echo, startNode } from './node.ts';
 
 const call = (id: string, method: string, params = '[]') =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 
-async function serveNode(t: TestContext, answer: CallResult, timeoutMs?: number) {
-  const node = await startNode(t, answer);
-  const serving = await serve(t, { upstream: node.url, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+const owner = suiteCleanup();
+let node: Awaited<ReturnType<typeof startNode>>;
+let serving: Serving;
+
+before(async () => {
+  node = await startNode(owner, echo);
+  // Without its cache, no test gets an answer of the one before.
+  serving = await serve(owner, { upstream: node.url, rpc: { cache: false, local: false } });
+});
+
+/** The served node, which answers like this from now on. */
+function serveNode(answer: CallResult) {
+  node.answers(answer);
   return { node, serving, rpc: (body: string) => rpc(serving, body) };
 }
 
@@ -25,10 +36,10 @@ async function rpc(serving: Serving, body: string) {
   };
 }
 
-test('a call reaches the node with its parameters as written, and its result comes back byte for byte', async (t) => {
+test('a call reaches the node with its parameters as written, and its result comes back byte for byte', async () => {
   const result =
     '{"difficulty":115792089237316195423570985008687907853269984665640564039457584007913129639935, "x" : 1.50}';
-  const { node, rpc } = await serveNode(t, (_, response) =>
+  const { node, rpc } = serveNode((_, response) =>
     response.end(`{"jsonrpc":"2.0","id":1,"result":${result}}`),
   );
   const answer = await rpc(call('"my id"', 'eth_call', '[{"gas":1e400, "n":12345678901234567890}]'));
@@ -40,27 +51,25 @@ test('a call reaches the node with its parameters as written, and its result com
   assert.equal(answer.headers.get('access-control-allow-origin'), '*');
 });
 
-test('returns ids of every type unchanged', async (t) => {
-  const { rpc } = await serveNode(t, echo);
+test('returns ids of every type unchanged', async () => {
+  const { rpc } = serveNode(echo);
   for (const id of ['0', '-7', '1.5', '12345678901234567890', '"text"', '"\\u0041"', 'null']) {
     const { text } = await rpc(call(id, 'eth_chainId'));
     assert.ok(text.startsWith(`{"jsonrpc":"2.0","id":${id},"result":`), text);
   }
 });
 
-test("the node's own errors pass unchanged with HTTP 200", async (t) => {
+test("the node's own errors pass unchanged with HTTP 200", async () => {
   const error = '{"code":3,"message":"execution reverted","data":"0x08c379a0"}';
-  const { rpc } = await serveNode(t, (_, response) =>
-    response.end(`{"jsonrpc":"2.0","id":1,"error":${error}}`),
-  );
+  const { rpc } = serveNode((_, response) => response.end(`{"jsonrpc":"2.0","id":1,"error":${error}}`));
   const answer = await rpc(call('9', 'eth_call'));
   assert.equal(answer.status, 200);
   assert.equal(answer.text, `{"jsonrpc":"2.0","id":9,"error":${error}}`);
 });
 
-test('a batch is answered in its order, whatever the order of the node', async (t) => {
+test('a batch is answered in its order, whatever the order of the node', async () => {
   const waiting: (() => void)[] = [];
-  const { node, rpc } = await serveNode(t, (body, response, request) => {
+  const { node, rpc } = serveNode((body, response, request) => {
     waiting.push(() => echo(body, response, request));
     if (waiting.length === 3) for (const answer of waiting.reverse()) answer();
   });
@@ -87,10 +96,10 @@ test('a batch is answered in its order, whatever the order of the node', async (
   assert.equal(node.received.length, 3, 'refused calls never reach the node');
 });
 
-test('a batch of one hundred is answered in order, sixteen calls at a time', async (t) => {
+test('a batch of one hundred is answered in order, sixteen calls at a time', async () => {
   const held: (() => void)[] = [];
   let count = 0;
-  const { node, rpc } = await serveNode(t, (body, response, request) => {
+  const { node, rpc } = serveNode((body, response, request) => {
     held.push(() => echo(body, response, request));
     count++;
     // Answers only when the permitted number of calls is waiting; with fewer, the test would not end.
@@ -106,8 +115,8 @@ test('a batch of one hundred is answered in order, sixteen calls at a time', asy
   assert.equal(node.mostAtOnce(), 16);
 });
 
-test('notifications reach the node and are not answered', async (t) => {
-  const { node, rpc } = await serveNode(t, echo);
+test('notifications reach the node and are not answered', async () => {
+  const { node, rpc } = serveNode(echo);
   const notification = '{"jsonrpc":"2.0","method":"eth_sendRawTransaction","params":["0x1"]}';
   const single = await rpc(notification);
   assert.deepEqual([single.status, single.text], [204, '']);
@@ -120,8 +129,8 @@ test('notifications reach the node and are not answered', async (t) => {
   assert.equal((await rpc(`[${notification}]`)).status, 204);
 });
 
-test('requests that are not calls get the standard errors with HTTP 200', async (t) => {
-  const { node, rpc } = await serveNode(t, echo);
+test('requests that are not calls get the standard errors with HTTP 200', async () => {
+  const { node, rpc } = serveNode(echo);
   for (const [body, code] of [
     ['', -32700],
     ['{"jsonrpc":', -32700],
@@ -140,8 +149,9 @@ test('requests that are not calls get the standard errors with HTTP 200', async 
 });
 
 test('each item of a batch counts against the rate', async (t) => {
+  node.answers(echo);
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() }); // no bucket refills during the test
-  const { serving } = await serveNode(t, echo);
+  const serving = await serve(t, { upstream: node.url });
   const { key } = serving.access.keys.create({ name: 'app', tier: 'free' });
   const batch = (count: number) =>
     serving.post('/rpc', `[${Array.from({ length: count }, (_, i) => call(String(i), 'eth_chainId'))}]`, {
@@ -161,8 +171,9 @@ test('each item of a batch counts against the rate', async (t) => {
 });
 
 test('a batch over the limits gives each call that wants an answer its error', async (t) => {
+  node.answers(echo);
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
-  const { serving } = await serveNode(t, echo);
+  const serving = await serve(t, { upstream: node.url });
   const { key, record } = serving.access.keys.create({ name: 'app', tier: 'free' });
   const notification = '{"jsonrpc":"2.0","method":"eth_chainId"}';
   const refused = async (...calls: string[]) => {
@@ -236,8 +247,9 @@ test('a large batch of a key in debt is refused after the wait', async (t) => {
 });
 
 test('a large body is not read for a key over its limits, and costs nothing', async (t) => {
+  node.answers(echo);
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
-  const { serving } = await serveNode(t, echo);
+  const serving = await serve(t, { upstream: node.url });
   const { key, record } = serving.access.keys.create({ name: 'app', tier: 'free' });
   const ask = async (body: string) => {
     const response = await serving.post('/rpc', body, { 'X-API-Key': key });
@@ -262,9 +274,11 @@ test('a node that is down, slow or sends garbage causes the documented errors', 
       response.write('{"jsonrpc":"2.0","id":1,"result":"0x1"}', () => response.socket?.destroy());
     },
   ];
+  const broken = await startNode(t, echo);
+  const serving = await serve(t, { upstream: broken.url });
   for (const answer of nonsense) {
-    const { rpc } = await serveNode(t, answer);
-    const { status, json } = await rpc(call('8', 'eth_chainId'));
+    broken.answers(answer);
+    const { status, json } = await rpc(serving, call('8', 'eth_chainId'));
     assert.deepEqual(
       [status, json],
       [502, { jsonrpc: '2.0', id: 8, error: { code: -32603, message: 'upstream unavailable' } }],
@@ -273,13 +287,14 @@ test('a node that is down, slow or sends garbage causes the documented errors', 
   const down = await serve(t, { upstream: 'http://127.0.0.1:9' });
   assert.equal((await rpc(down, call('8', 'eth_chainId'))).status, 502);
 
-  const slow = await serveNode(t, () => undefined, 300);
-  const { status, json } = await slow.rpc(call('8', 'eth_chainId'));
+  broken.answers(() => undefined);
+  const slow = await serve(t, { upstream: broken.url, timeoutMs: 300 });
+  const { status, json } = await rpc(slow, call('8', 'eth_chainId'));
   assert.deepEqual([status, json.error], [504, { code: -32603, message: 'upstream timeout' }]);
 });
 
-test('when part of a batch fails the rest is answered', async (t) => {
-  const { rpc } = await serveNode(t, (body, response, request) => {
+test('when part of a batch fails the rest is answered', async () => {
+  const { rpc } = serveNode((body, response, request) => {
     if (body.includes('eth_gasPrice')) response.socket?.destroy();
     else echo(body, response, request);
   });
@@ -289,24 +304,24 @@ test('when part of a batch fails the rest is answered', async (t) => {
   assert.deepEqual(json[1].error, { code: -32603, message: 'upstream unavailable' });
 });
 
-test('an error of the node keeps its text when the status differs', async (t) => {
-  const { rpc } = await serveNode(t, (_, response) => {
+test('an error of the node keeps its text when the status differs', async () => {
+  const { rpc } = serveNode((_, response) => {
     response.writeHead(400).end('{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"bad block"}}');
   });
   const { status, json } = await rpc(call('1', 'eth_chainId'));
   assert.deepEqual([status, json.error], [200, { code: -32602, message: 'bad block' }]);
 });
 
-test('a transaction is sent once, whatever its outcome', async (t) => {
-  const { node, rpc } = await serveNode(t, (_, response) => response.socket?.destroy());
+test('a transaction is sent once, whatever its outcome', async () => {
+  const { node, rpc } = serveNode((_, response) => response.socket?.destroy());
   const { status } = await rpc(call('1', 'eth_sendRawTransaction', '["0x02"]'));
   assert.equal(status, 502);
   assert.equal(node.received.length, 1);
 });
 
-test('a call to the node is cancelled when its client disconnects', async (t) => {
+test('a call to the node is cancelled when its client disconnects', async () => {
   let left = false;
-  const { node, serving } = await serveNode(t, (_, response) =>
+  const { node, serving } = serveNode((_, response) =>
     response.on('close', () => {
       left = true;
     }),
@@ -324,27 +339,30 @@ test('a call to the node is cancelled when its client disconnects', async (t) =>
   assert.equal((await fetch(`${serving.server.url}/healthz`)).status, 200);
 });
 
-test('an answer of 25 MB passes', async (t) => {
+test('an answer of 25 MB passes', async () => {
   const result = 'ab'.repeat(12_500_000);
-  const { rpc } = await serveNode(t, (_, response) =>
-    response.end(`{"jsonrpc":"2.0","id":1,"result":"0x${result}"}`),
-  );
+  const { rpc } = serveNode((_, response) => response.end(`{"jsonrpc":"2.0","id":1,"result":"0x${result}"}`));
   const { text } = await rpc(call('3', 'eth_call'));
   assert.equal(text.length, result.length + '{"jsonrpc":"2.0","id":3,"result":"0x"}'.length);
   assert.ok(text.startsWith('{"jsonrpc":"2.0","id":3,"result":"0xabab'));
 });
 
-test('calls are counted by known methods only', async (t) => {
-  const { serving, rpc } = await serveNode(t, echo);
+test('calls are counted by known methods only', async () => {
+  const { serving, rpc } = serveNode(echo);
+  const counts = async () => {
+    const text = await serving.metrics.render();
+    assert.equal(text.includes('MadeThisUp'), false);
+    const count = (method: string) =>
+      Number(new RegExp(`requests_total{method="${method}",status="200"} (\\d+)`).exec(text)?.[1] ?? 0);
+    return { chainId: count('eth_chainId'), other: count('other') };
+  };
+  const before = await counts();
   await rpc(`[${call('1', 'eth_chainId')},${call('2', 'eth_clientMadeThisUp')}]`);
-  const text = await serving.metrics.render();
-  assert.ok(text.includes('atlas_rpc_requests_total{method="eth_chainId",status="200"} 1'));
-  assert.ok(text.includes('atlas_rpc_requests_total{method="other",status="200"} 1'));
-  assert.equal(text.includes('MadeThisUp'), false);
+  assert.deepEqual(await counts(), { chainId: before.chainId + 1, other: before.other + 1 });
 });
 
-test('viem works through it, single and in batches', async (t) => {
-  const { serving } = await serveNode(t, (body, response) => {
+test('viem works through it, single and in batches', async () => {
+  const { serving } = serveNode((body, response) => {
     const { id, method } = JSON.parse(body);
     const result = method === 'eth_blockNumber' ? '0x10' : '0x8f';
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
+import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { openHookStore } from '../../src/hooks/hook-store.ts';
 import { openLabelsFile } from '../../src/labels/labels-file.ts';
 import { StreamClient } from '../streams/client.ts';
-import { nestedCleanup } from '../support/cleanup.ts';
+import { suiteCleanup } from '../support/cleanup.ts';
 import { LAUNCHER, run } from '../support/daemon/command.ts';
-import { startTestDaemon } from '../support/daemon/daemon.ts';
+import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
 import { startGeneratedNode } from '../support/nodes/replay.ts';
 import { HookReceiver, keptEvents, type Received } from '../support/runs/hook-receiver.ts';
 import { waitFor } from '../support/wait.ts';
@@ -16,14 +17,24 @@ import { waitFor } from '../support/wait.ts';
 const TOKEN = 'operator token of the test';
 const CHAIN = { blocks: 60, txPerBlock: 6, startBlock: 1, wallets: 20, tokens: 4 };
 
-test('hooks made on the command line and in the panel deliver what the stream shows', async (context) => {
-  const cleanup = nestedCleanup(context);
-  const { node } = await startGeneratedNode(cleanup, CHAIN, { head: 20, finalizedLag: 40 });
-  const env = { ATLAS_HOOKS__ALLOW_PRIVATE: 'true', ATLAS_ADMIN_TOKEN: TOKEN };
-  const served = await startTestDaemon(cleanup, {
+const env = {
+  ATLAS_HOOKS__ALLOW_PRIVATE: 'true',
+  ATLAS_ADMIN_TOKEN: TOKEN,
+  ATLAS_TIERS__UNLIMITED__MAX_HOOKS: '2',
+};
+const cleanup = suiteCleanup();
+let node: ReplayNode;
+let served: TestDaemon;
+
+before(async () => {
+  ({ node } = await startGeneratedNode(cleanup, CHAIN, { head: 20, finalizedLag: 40 }));
+  served = await startTestDaemon(cleanup, {
     flags: { '--node-http': node.url, '--node-ws': node.wsUrl },
     env,
   });
+});
+
+test('hooks made on the command line and in the panel deliver what the stream shows', async () => {
   const { dataDir, url, key } = served;
   await served.reaches(20);
   const [byCommand, byPanel] = [await HookReceiver.start(cleanup), await HookReceiver.start(cleanup)];
@@ -133,13 +144,7 @@ test('hooks made on the command line and in the panel deliver what the stream sh
   assert.equal((await command('hooks', 'list')).length, 1);
 });
 
-test('a key owns as many hooks as its tier allows, and its hooks end with it', async (context) => {
-  const cleanup = nestedCleanup(context);
-  const { node } = await startGeneratedNode(cleanup, CHAIN, { head: 5, finalizedLag: 40 });
-  const served = await startTestDaemon(cleanup, {
-    flags: { '--node-http': node.url },
-    env: { ATLAS_ADMIN_TOKEN: TOKEN, ATLAS_TIERS__UNLIMITED__MAX_HOOKS: '2' },
-  });
+test('a key owns as many hooks as its tier allows, and its hooks end with it', async () => {
   const post = async (path: string, body: object) => {
     const response = await fetch(`${served.url}/admin/api${path}`, {
       method: 'POST',
@@ -149,14 +154,19 @@ test('a key owns as many hooks as its tier allows, and its hooks end with it', a
     return (await response.json()) as AdminAnswer;
   };
   const hook = { url: 'https://example.invalid/', key: 1 };
-  for (let i = 0; i < 2; i++) assert.equal((await post('/hooks', hook)).hook.state, 'active');
+  const own: number[] = [];
+  for (let i = 0; i < 2; i++) {
+    const { id, state } = (await post('/hooks', hook)).hook;
+    assert.equal(state, 'active');
+    own.push(id);
+  }
   assert.equal((await post('/hooks', hook)).error.code, 'tier_limit');
   assert.equal((await post('/hooks', { ...hook, key: 9 })).error.code, 'not_found');
   await post('/keys/1/revoke', {});
   const store = openHookStore(join(served.dataDir, 'hooks.db'));
   cleanup.after(() => store.close());
-  await waitFor(() => store.list().every(({ state }) => state === 'paused'), { what: 'the pause' });
-  assert.match(store.get(1).reason ?? '', /its key was revoked/);
+  await waitFor(() => own.every((id) => store.get(id).state === 'paused'), { what: 'the pause' });
+  for (const id of own) assert.match(store.get(id).reason ?? '', /its key was revoked/);
 });
 
 /** The relevant fields of the panel's answers. */

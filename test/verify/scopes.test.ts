@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { before, type TestContext, test } from 'node:test';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
+import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { pickNumbers } from '../../src/verify/scope.ts';
@@ -10,16 +11,30 @@ import { randomSource } from '../support/chain/random-chain.ts';
 import { buildIndex } from '../support/index/build-index.ts';
 import { verifyAlone, verifyFile } from '../support/index/verify.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
-import { startNode } from '../support/nodes/replay.ts';
+import { startNode, suiteCleanup } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const BLOCKS = 24;
 
+const owner = suiteCleanup();
+let node: ReplayNode;
 /** An index of a short chain, which a sample covers completely. */
-async function indexed(t: TestContext) {
+let path: string;
+
+before(async () => {
   const chain = generateChain({ seed: 40, blocks: BLOCKS, txPerBlock: 16, wallets: 4, tokens: 5 }).blocks;
-  const node = await startNode(t, { chain: [...chain] });
-  return { node, path: await buildIndex({ url: node.url, dir: tempDir(t), startBlock: 1 }) };
+  node = await startNode(owner, { chain: [...chain] });
+  path = await buildIndex({ url: node.url, dir: tempDir(owner), startBlock: 1 });
+});
+
+/** A copy of the index, changed behind its writer's back. */
+function damaged(t: TestContext, sql: string): string {
+  const copy = join(tempDir(t), 'index.db');
+  copyFileSync(path, copy);
+  const db = openDatabase(copy);
+  db.exec(sql);
+  db.close();
+  return copy;
 }
 
 /** The differences that some checks report, sorted. */
@@ -31,11 +46,9 @@ function foundBy({ checks }: VerifyReport, names: readonly string[]): string[] {
 }
 
 test('file, sample and all report each damage in the same words', async (t) => {
-  const { node, path } = await indexed(t);
-  const copy = join(tempDir(t), 'index.db');
-  copyFileSync(path, copy);
-  const db = openDatabase(copy);
-  db.exec(`
+  const copy = damaged(
+    t,
+    `
     UPDATE wallets SET transactions = transactions + 1 WHERE id = 2;
     UPDATE wallets SET native_received = x'07' WHERE id = 3;
     DELETE FROM activity;
@@ -47,8 +60,8 @@ test('file, sample and all report each damage in the same words', async (t) => {
     DELETE FROM tokens WHERE id = 3;
     UPDATE native_peaks SET peak = x'8101' WHERE span = 0;
     INSERT INTO native_peaks VALUES (1, 9999, x'8101');
-    UPDATE blocks SET timestamp = timestamp + 1 WHERE number = 7`);
-  db.close();
+    UPDATE blocks SET timestamp = timestamp + 1 WHERE number = 7`,
+  );
   const alone = await verifyAlone(copy);
   const sample = await verifyFile({ path: copy, http: node.url });
   const all = await verifyFile({ path: copy, http: node.url, all: true });
@@ -64,10 +77,7 @@ test('file, sample and all report each damage in the same words', async (t) => {
 });
 
 test('a sample, too, compares the hashes of blocks that it decodes, and waits for a header that is away', async (t) => {
-  const { node, path } = await indexed(t);
-  const db = openDatabase(path);
-  db.exec(`UPDATE blocks SET hash = x'${'11'.repeat(32)}' WHERE number = 9`);
-  db.close();
+  const copy = damaged(t, `UPDATE blocks SET hash = x'${'11'.repeat(32)}' WHERE number = 9`);
   const proxy = await startMisbehavingNode({ upstream: node.url });
   t.after(() => proxy.close());
   let away = 2; // the check of headers asks first
@@ -77,13 +87,12 @@ test('a sample, too, compares the hashes of blocks that it decodes, and waits fo
         ? null
         : result,
   });
-  const [first = '', ...others] = foundBy(await verifyFile({ path, http: proxy.url }), ['transfers']);
+  const [first = '', ...others] = foundBy(await verifyFile({ path: copy, http: proxy.url }), ['transfers']);
   assert.match(first, /^transfers: block 9 is 0x1{64} in the index and 0x[0-9a-f]{64} on the node$/);
   assert.deepEqual(others, []);
 });
 
 test('a sample leaves out a block that the node cannot return, and the full comparison stops there', async (t) => {
-  const { node, path } = await indexed(t);
   const proxy = await startMisbehavingNode({ upstream: node.url });
   t.after(() => proxy.close());
   proxy.misbehave({
