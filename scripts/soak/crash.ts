@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCrashes } from '../../test/support/runs/crash-run.ts';
+import { assertSameRows } from '../../test/support/same-rows.ts';
 import { MAX_SEED, readOptions } from '../options.ts';
 
 /** Kills per chain. Then another chain starts. */
@@ -26,13 +27,6 @@ const options = readOptions(
   },
 );
 
-function requireSame(when: string, actual: readonly string[], fresh: readonly string[]): void {
-  const expected = new Set(fresh);
-  const wrong = actual.filter((row) => !expected.has(row));
-  if (wrong.length > 0 || actual.length !== fresh.length)
-    throw new Error(`${when}, ${wrong.length} of ${actual.length} rows differ, such as ${wrong[0]}`);
-}
-
 let left = options.kills;
 for (let { seed } = options; left > 0; seed++) {
   const dir = mkdtempSync(join(tmpdir(), 'atlas-crash-'));
@@ -44,8 +38,8 @@ for (let { seed } = options; left > 0; seed++) {
     onKill: (kill, phase) => console.log(`killed ${kill} times, now while ${phase}`),
   });
   left -= KILLS_PER_CHAIN;
-  requireSame('after the kills', actual, fresh);
-  requireSame(`after a repair of ${gaps} gaps`, repaired, complete);
+  assertSameRows(actual, fresh, 'after the kills');
+  assertSameRows(repaired, complete, `after a repair of ${gaps} gaps`);
   const phases = Object.entries(kills).map(([phase, count]) => `${count} ${phase}`);
   console.log(
     `${fresh.length} rows equal after kills while ${phases.join(', ')}; ${counted} of ${answered} answered ` +

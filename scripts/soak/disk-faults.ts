@@ -4,19 +4,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openKeyStore } from '../../src/access/keys.ts';
 import type { IndexStatus } from '../../src/model/index-status.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import { scriptCleanup } from '../../test/support/cleanup.ts';
 import { askApi } from '../../test/support/clients/ask-api.ts';
-import { LAUNCHER, type Running, readyUrl, start } from '../../test/support/daemon/command.ts';
+import { daemonProcess } from '../../test/support/daemon/daemon-process.ts';
 import { freePort } from '../../test/support/free-port.ts';
 import { dumpIndex } from '../../test/support/index/dump.ts';
 import { startIndexer } from '../../test/support/index/indexer.ts';
 import { verifyFile } from '../../test/support/index/verify.ts';
+import { startGeneratedNode } from '../../test/support/nodes/replay.ts';
 import { waitFor } from '../../test/support/wait.ts';
 import { readOptions } from '../options.ts';
-import { generateChain } from '../simulator/chain/generate.ts';
-import { startReplayNode } from '../simulator/replay/node.ts';
 import { type FaultKind, FaultyDisk } from './disk-faults/faulty-disk.ts';
 import { Traffic } from './disk-faults/traffic.ts';
 
@@ -46,11 +45,10 @@ const BLOCKS_PER_FAULT = 12;
 const FAULT_MS = 2_500;
 
 const blocks = START + options.rounds * FAULTS.length * BLOCKS_PER_FAULT * 2;
-const chain = [...generateChain({ seed: options.seed, blocks, txPerBlock: 40, wallets: 1_000 }).blocks];
-const node = await startReplayNode({ chain, head: blocks });
 const dir = mkdtempSync(join(tmpdir(), 'atlas-disk-faults-'));
-const closers: (() => void | Promise<void>)[] = [];
-const owner = { after: (close: () => void | Promise<void>) => void closers.unshift(close) };
+const owner = scriptCleanup();
+const chain = { seed: options.seed, blocks, txPerBlock: 40, wallets: 1_000 };
+const { node } = await startGeneratedNode(owner, chain, { head: blocks });
 
 const fresh = startIndexer(owner, {
   http: node.url,
@@ -71,44 +69,27 @@ const lastTransfer = freshDb
   .pluck();
 
 const dataDir = mkdtempSync(join(dir, 'data-'));
-const keys = openKeyStore(join(dataDir, 'keys.db'));
-const { key } = keys.create({ name: 'faults', tier: 'unlimited' });
-keys.close();
 const disk = new FaultyDisk(dir);
-const port = await freePort();
-const url = `http://127.0.0.1:${port}`;
-
-async function startDaemon(): Promise<Running> {
-  const flags = [
-    '--data-dir',
-    dataDir,
-    '--port',
-    String(port),
-    '--start-block',
-    '1',
-    '--node-http',
-    node.url,
-  ];
-  const env = { ...disk.env, ATLAS_INDEX__POLL_MS: '20', ATLAS_INDEX__BATCH_TRANSFERS: '500' };
-  const running = start(owner, [LAUNCHER, 'start', ...flags, '--node-ws', node.wsUrl], { cwd: dataDir, env });
-  await readyUrl(running);
-  return running;
-}
+const daemon = daemonProcess(
+  owner,
+  { ...disk.env, ATLAS_INDEX__BATCH_TRANSFERS: '500' },
+  { port: await freePort(), dir: dataDir, flags: ['--node-http', node.url, '--node-ws', node.wsUrl] },
+);
 
 async function statusOf(): Promise<IndexStatus> {
-  const response = await fetch(`${url}/status`, { signal: AbortSignal.timeout(10_000) });
+  const response = await fetch(`${daemon.url}/status`, { signal: AbortSignal.timeout(10_000) });
   return (await response.json()) as IndexStatus;
 }
 
-const said = (running: Running, status: IndexStatus | null): string | undefined =>
+const said = (status: IndexStatus | null): string | undefined =>
   status?.reason ??
   status?.readFailure ??
-  /"msg":"([^"]*(?:cannot be|has stopped)[^"]*)"/.exec(running.stderr())?.[1];
+  /"msg":"([^"]*(?:cannot be|has stopped)[^"]*)"/.exec(daemon.stderr())?.[1];
 
 node.setHead(START);
-let daemon = await startDaemon();
+await daemon.start();
 await waitFor(async () => (await statusOf()).head?.number === START, { what: 'the start' });
-const traffic = new Traffic(() => url, key, addresses, {
+const traffic = new Traffic(() => daemon.url, daemon.key, addresses, {
   async transfersUpTo(address, block) {
     const cursor = String((lastTransfer.get(block) ?? 0) + 1);
     return (await ask('address_transfers', { address, limit: '5', include_internal: 'true', cursor }))
@@ -127,12 +108,12 @@ for (let round = 1; round <= options.rounds; round++) {
     for (let i = 0; i < BLOCKS_PER_FAULT; i++) {
       node.mine();
       await sleep(FAULT_MS / BLOCKS_PER_FAULT);
-      words ??= said(daemon, await statusOf().catch(() => null));
+      words ??= said(await statusOf().catch(() => null));
     }
     const { child } = daemon;
     // A failing sync only leaves pages in the WAL, from where they are read.
     if (share === 1 && kind !== 'sync' && child.exitCode === null)
-      words = await waitFor(async () => words ?? said(daemon, await statusOf()), { what: `word of ${name}` });
+      words = await waitFor(async () => words ?? said(await statusOf()), { what: `word of ${name}` });
     const isKilled = fault % 3 === 0;
     if (isKilled) child.kill('SIGKILL');
     let ending = '';
@@ -141,7 +122,7 @@ for (let round = 1; round <= options.rounds; round++) {
       ending = isKilled ? ', killed' : `, ended with ${code}: ${stderr.trim().split('\n').at(-1)}`;
     }
     disk.end();
-    if (ending !== '') daemon = await startDaemon();
+    if (ending !== '') await daemon.start();
     const head = node.mine(BLOCKS_PER_FAULT);
     await waitFor(async () => (await statusOf()).head?.number === head, {
       what: `block ${head} after ${name}; ${JSON.stringify(await statusOf())}`,
@@ -163,13 +144,11 @@ await waitFor(
 );
 const head = node.setHead(blocks);
 await waitFor(async () => (await statusOf()).head?.number === head, { what: 'the end of the chain' });
-daemon.child.kill('SIGTERM');
-assert.equal((await daemon.ended).code, 0);
+assert.equal(await daemon.end('SIGTERM'), 0);
 const path = join(dataDir, 'index.db');
 assert.deepEqual(dumpIndex(path), dumpIndex(fresh.path));
 const { differences } = await verifyFile({ path, http: node.url });
 assert.equal(differences, 0);
 console.log(`all rows equal after ${fault} faults; no answer was wrong; verify finds no difference`);
-for (const close of closers) await close();
-await node.close();
+await owner.close();
 rmSync(dir, { recursive: true });

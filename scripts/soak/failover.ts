@@ -14,8 +14,8 @@ import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
 import { generateTraffic } from '../../src/dev/traffic.ts';
 import { freshWallet } from '../../src/dev/wallets.ts';
-import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
 import { isObject } from '../../src/lib/text.ts';
+import { scriptCleanup } from '../../test/support/cleanup.ts';
 import { SOURCE_FLAGS } from '../../test/support/daemon/command.ts';
 import { freePort } from '../../test/support/free-port.ts';
 import { dumpIndex } from '../../test/support/index/dump.ts';
@@ -46,8 +46,7 @@ const RELAY = resolve(import.meta.dirname, 'failover/relay.ts');
 const MAX_SHOWN = 20;
 
 const problems: string[] = [];
-const closers = new CleanupStack();
-const cleanup = { after: (close: () => void | Promise<void>) => void closers.adopt(null, close) };
+const cleanup = scriptCleanup();
 
 /** One node of the daemon. */
 class Relay {
@@ -324,7 +323,7 @@ const dir = mkdtempSync(join(tmpdir(), 'atlas-failover-'));
 try {
   await run(dir);
 } finally {
-  await closers.close();
+  await cleanup.close();
 }
 for (const problem of problems.slice(0, MAX_SHOWN)) console.error(problem);
 if (problems.length > 0) {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runFaults } from '../../test/support/runs/fault-run.ts';
+import { assertSameRows } from '../../test/support/same-rows.ts';
 import { MAX_SEED, readOptions } from '../options.ts';
 
 const options = readOptions(
@@ -28,14 +29,7 @@ for (let seed = first; seed < first + runs; seed++) {
     lasting: true,
     dirs,
   });
-  const expected = new Set(fresh);
-  const wrong = actual.filter((row) => !expected.has(row));
-  if (wrong.length > 0 || actual.length !== fresh.length) {
-    console.error(`seed ${seed}: ${actual.length} rows instead of ${fresh.length}, kept in ${folder}`);
-    console.error(wrong.slice(0, 10).join('\n'));
-    process.exitCode = 1;
-    break;
-  }
+  assertSameRows(actual, fresh, `seed ${seed}, kept in ${folder}`);
   rmSync(folder, { recursive: true });
   for (const [kind, count] of Object.entries(faults)) kinds[kind] = (kinds[kind] ?? 0) + count;
   const seconds = ((Date.now() - startedAt) / 1_000).toFixed(0);

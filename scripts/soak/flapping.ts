@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
+import { scriptCleanup } from '../../test/support/cleanup.ts';
 import { runFlapping } from '../../test/support/runs/flapping-run.ts';
 import { MAX_SEED, readOptions } from '../options.ts';
 
@@ -19,8 +19,7 @@ const { minutes, seed } = readOptions(
 const dir = mkdtempSync(join(tmpdir(), 'atlas-flapping-'));
 const dirs = { flapping: join(dir, 'flapping'), fresh: join(dir, 'fresh') };
 for (const folder of Object.values(dirs)) mkdirSync(folder);
-const closers = new CleanupStack();
-const owner = { after: (close: () => void | Promise<void>) => void closers.adopt(null, close) };
+const owner = scriptCleanup();
 console.log(`files in ${dir}`);
 try {
   const result = await runFlapping(owner, {
@@ -33,6 +32,6 @@ try {
   });
   console.log(JSON.stringify(result));
 } finally {
-  await closers.close();
+  await owner.close();
 }
 rmSync(dir, { recursive: true });

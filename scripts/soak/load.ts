@@ -11,12 +11,12 @@ import { openKeyStore } from '../../src/access/keys.ts';
 import { openKeysFile } from '../../src/access/keys-file.ts';
 import { readUsage } from '../../src/access/usage-tables.ts';
 import { Prng } from '../../src/lib/random.ts';
+import { scriptCleanup } from '../../test/support/cleanup.ts';
+import { startGeneratedNode } from '../../test/support/nodes/replay.ts';
 import { quantile } from '../bench/figure.ts';
 import { LAUNCHER, startDaemon } from '../daemon.ts';
 import { MemoryMonitor } from '../memory-monitor.ts';
 import { MAX_SEED, readOptions } from '../options.ts';
-import { generateChain } from '../simulator/chain/generate.ts';
-import { startReplayNode } from '../simulator/replay/node.ts';
 import { type CallCounts, callAtRate } from './load/call-at-rate.ts';
 import { HttpClient, isRateLimited, type RpcAnswer, WsClient } from './load/clients.ts';
 import { ExpectedAnswers } from './load/expected-answers.ts';
@@ -47,17 +47,20 @@ const faults: string[] = [];
 const reportFault = (what: string): void => void faults.push(what);
 
 const bursts = Math.ceil((minutes * 60_000) / BURST_INTERVAL_MS);
-const generated = generateChain({
-  blocks: FIRST_BLOCKS + bursts * BURST_BLOCKS + 10,
-  txPerBlock: 6,
-  startBlock: 1,
-  wallets: 300,
-  tokens: 40,
-  seed,
-});
-const blocks = [...generated.blocks];
+const owner = scriptCleanup();
+const { node, blocks } = await startGeneratedNode(
+  owner,
+  {
+    blocks: FIRST_BLOCKS + bursts * BURST_BLOCKS + 10,
+    txPerBlock: 6,
+    startBlock: 1,
+    wallets: 300,
+    tokens: 40,
+    seed,
+  },
+  { head: FIRST_BLOCKS },
+);
 const expected = new ExpectedAnswers(blocks);
-const node = await startReplayNode({ chain: blocks, head: FIRST_BLOCKS, chainId: generated.options.chainId });
 const dir = mkdtempSync(join(tmpdir(), 'atlas-load-'));
 const keys = issueKeys();
 const daemon = await startDaemon(
@@ -94,7 +97,7 @@ checkUsage();
 checkMemory();
 for (const what of [...new Set(faults)].slice(0, MAX_SHOWN_FAULTS)) console.log(`FAULT ${what}`);
 console.log(faults.length === 0 ? 'no faults' : `${faults.length} faults`);
-await node.close();
+await owner.close();
 rmSync(dir, { recursive: true, force: true });
 process.exit(faults.length === 0 ? 0 : 1);
 

@@ -1,26 +1,24 @@
 /** Kills the daemon and PostgreSQL while the daemon writes to PostgreSQL. See `--help`. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
 import { isObject } from '../../src/lib/text.ts';
 import { randomSource } from '../../test/support/chain/random-chain.ts';
-import type { Cleanup } from '../../test/support/cleanup.ts';
+import { scriptCleanup } from '../../test/support/cleanup.ts';
 import { PROGRAM } from '../../test/support/daemon/command.ts';
+import { type DaemonProcess, daemonProcess } from '../../test/support/daemon/daemon-process.ts';
 import { freePort } from '../../test/support/free-port.ts';
+import { startGeneratedNode } from '../../test/support/nodes/replay.ts';
 import { startTcpProxy } from '../../test/support/nodes/tcp-proxy.ts';
+import { assertSameRows } from '../../test/support/same-rows.ts';
 import { startPostgres } from '../../test/support/sink/postgres.ts';
-import { assertSameRows } from '../../test/support/sink/sink.ts';
 import { expectedSinkRows, storedSinkRows } from '../../test/support/sink/sink-rows.ts';
 import { waitFor } from '../../test/support/wait.ts';
 import { MAX_SEED, readOptions, refuse } from '../options.ts';
-import { generateChain } from '../simulator/chain/generate.ts';
-import { startReplayNode } from '../simulator/replay/node.ts';
 
 const options = readOptions(
   'Runs a daemon with sink.postgres beside a chain that grows and forks; kills the daemon and PostgreSQL, ' +
@@ -54,14 +52,12 @@ const dir = mkdtempSync(join(tmpdir(), 'atlas-sink-kills-'));
 chmodSync(dir, 0o755); // if this runs as root, PostgreSQL runs as another user
 const dataDir = join(dir, 'data');
 mkdirSync(dataDir);
-const closers = new CleanupStack();
-const cleanup: Cleanup = { after: (close) => void closers.adopt(null, close) };
+const cleanup = scriptCleanup();
 async function run(): Promise<void> {
   const random = randomSource(options.seed * 40_503 + 1);
   const blocks = 100 + options.kills * BLOCKS_PER_FAILURE;
-  const chain = generateChain({ seed: options.seed, blocks, txPerBlock: 40, wallets: 300, tokens: 40 });
-  const node = await startReplayNode({ chain: [...chain.blocks], head: 50, finalizedLag: 128 });
-  cleanup.after(() => node.close());
+  const chain = { seed: options.seed, blocks, txPerBlock: 40, wallets: 300, tokens: 40 };
+  const { node } = await startGeneratedNode(cleanup, chain, { head: 50, finalizedLag: 128 });
   const disk = fullDisk ? mountSmallDisk() : undefined;
   const server = await startPostgres(cleanup, disk === undefined ? {} : { dataDir: join(disk, 'data') });
   const direct = await server.createDatabase('kills');
@@ -71,7 +67,6 @@ async function run(): Promise<void> {
     direct.replace(`:${server.port}/`, `:${proxy.port}/`),
     await freePort(),
   );
-  cleanup.after(() => daemon.kill());
   daemon.start();
   const fail: Record<(typeof FAILURES)[number], () => Promise<void>> = {
     async 'daemon killed'() {
@@ -156,45 +151,38 @@ async function ask(url: string, statement: string): Promise<void> {
 
 /** Consecutive daemons on one data folder. */
 class Daemon {
-  private readonly args: readonly string[];
-  private readonly env: NodeJS.ProcessEnv;
-  private readonly port: number;
-  private child: ChildProcess | null = null;
+  private readonly process: DaemonProcess;
 
   constructor(node: string, postgresUrl: string, port: number) {
-    this.port = port;
-    const flags = ['--node-http', node, '--data-dir', dataDir, '--port', String(port), '--start-block', '1'];
-    this.args = [PROGRAM, 'start', ...flags, '--log-level', 'error'];
-    this.env = {
-      ...process.env,
-      ATLAS_INDEX__POLL_MS: '20',
-      ATLAS_INDEX__BATCH_TRANSFERS: '3000',
-      ATLAS_SINK__POSTGRES__URL: postgresUrl,
-      ATLAS_SINK__POSTGRES__WALLETS: 'true',
-      ATLAS_SINK__POSTGRES__PARTITION_BLOCKS: '1000',
-    };
+    this.process = daemonProcess(
+      cleanup,
+      {
+        ATLAS_INDEX__BATCH_TRANSFERS: '3000',
+        ATLAS_SINK__POSTGRES__URL: postgresUrl,
+        ATLAS_SINK__POSTGRES__WALLETS: 'true',
+        ATLAS_SINK__POSTGRES__PARTITION_BLOCKS: '1000',
+      },
+      {
+        port,
+        dir: dataDir,
+        program: [process.execPath, PROGRAM],
+        flags: ['--node-http', node, '--log-level', 'error'],
+      },
+    );
   }
 
   start(): void {
-    this.child = spawn(process.execPath, this.args, {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: this.env,
-    });
+    this.process.launch();
   }
 
   async kill(): Promise<void> {
-    const { child } = this;
-    this.child = null;
-    if (child === null || child.exitCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
+    await this.process.end('SIGKILL');
   }
 
   /** The sink's part of /status. */
   async sink(): Promise<Record<string, unknown>> {
-    assert.equal(this.child?.exitCode, null, 'the daemon ended by itself');
-    const status: unknown = await (await fetch(`http://127.0.0.1:${this.port}/status`)).json();
+    assert.ok(this.process.isRunning(), `the daemon ended by itself: ${this.process.stderr()}`);
+    const status: unknown = await (await fetch(`${this.process.url}/status`)).json();
     return isObject(status) && isObject(status['sink']) ? status['sink'] : {};
   }
 
@@ -211,6 +199,6 @@ class Daemon {
 try {
   await run();
 } finally {
-  await closers.close();
+  await cleanup.close();
 }
 rmSync(dir, { recursive: true });

@@ -11,15 +11,15 @@ import { openKeyStore } from '../../src/access/keys.ts';
 import { pause } from '../../src/lib/async.ts';
 import { Prng } from '../../src/lib/random.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
+import { scriptCleanup } from '../../test/support/cleanup.ts';
+import { startGeneratedNode } from '../../test/support/nodes/replay.ts';
+import { startTcpProxy } from '../../test/support/nodes/tcp-proxy.ts';
 import { LAUNCHER, startDaemon } from '../daemon.ts';
 import { MemoryMonitor } from '../memory-monitor.ts';
 import { MAX_SEED, readOptions } from '../options.ts';
-import { generateChain } from '../simulator/chain/generate.ts';
-import { startReplayNode } from '../simulator/replay/node.ts';
 import { UNSETTLED_BLOCKS } from './streams/checks.ts';
 import type { EndedSubscription } from './streams/client.ts';
 import { readExpectedState } from './streams/expected-state.ts';
-import { startProxy } from './streams/proxy.ts';
 import { SoakClients } from './streams/soak-clients.ts';
 
 const BLOCK_EVERY_MS = 300;
@@ -43,22 +43,20 @@ const { minutes, sockets, seed } = readOptions(
   },
 );
 const prng = new Prng(seed);
-const chain = generateChain({
-  blocks: FIRST_BLOCKS + Math.ceil((minutes * 60_000) / BLOCK_EVERY_MS) + 100,
-  txPerBlock: 25,
-  startBlock: 1,
-  wallets: 300,
-  tokens: 40,
-  seed,
-});
-const blocks = [...chain.blocks];
-const node = await startReplayNode({
-  chain: blocks,
-  head: FIRST_BLOCKS,
-  chainId: chain.options.chainId,
-  finalizedLag: 128,
-});
-const proxy = await startProxy(node.url);
+const owner = scriptCleanup();
+const { node, blocks } = await startGeneratedNode(
+  owner,
+  {
+    blocks: FIRST_BLOCKS + Math.ceil((minutes * 60_000) / BLOCK_EVERY_MS) + 100,
+    txPerBlock: 25,
+    startBlock: 1,
+    wallets: 300,
+    tokens: 40,
+    seed,
+  },
+  { head: FIRST_BLOCKS, finalizedLag: 128 },
+);
+const proxy = await startTcpProxy(owner, Number(new URL(node.url).port));
 const dir = mkdtempSync(join(tmpdir(), 'atlas-soak-'));
 const key = issueKey();
 const daemon = await startDaemon(
@@ -85,8 +83,7 @@ compare();
 report();
 const exitCode = faults.length === 0 ? 0 : 1; // stopping the daemon closes open connections, which is not a fault
 await daemon.stop();
-proxy.close();
-await node.close();
+await owner.close();
 rmSync(dir, { recursive: true, force: true });
 process.exit(exitCode);
 
@@ -126,7 +123,7 @@ async function runChaos(): Promise<void> {
     }, BLOCK_EVERY_MS),
     setInterval(() => {
       counts.cuts++;
-      proxy.dropConnections();
+      proxy.cut();
     }, CUT_EVERY_MS),
     setInterval(() => {
       clients.doRandomAction().catch((error: unknown) => faults.push(`an action failed: ${String(error)}`));
@@ -179,7 +176,7 @@ async function waitUntilIndexed(number: number): Promise<void> {
 }
 
 function compare(): void {
-  const expected = readExpectedState(join(dir, 'index.db'), blocks);
+  const expected = readExpectedState(dir, blocks);
   for (const { check, head: last } of ended) check.verify(last, expected);
   const grown = memory.fault();
   if (grown !== null) faults.push(grown);

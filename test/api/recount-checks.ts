@@ -1,8 +1,9 @@
 /** Compares the answers about one wallet, token or place with a recount. */
 import assert from 'node:assert/strict';
 import type { AskApi } from '../support/clients/ask-api.ts';
+import { type Counted, latestTimes } from '../support/model/transfer-model.ts';
 import { plainShare } from '../support/plain-share.ts';
-import { type Counted, latestTimes, type Recount } from './recount.ts';
+import type { Recount } from './recount.ts';
 
 const MON = 10n ** 18n;
 

@@ -2,69 +2,34 @@
  * Recomputes every answer of the REST API from a plain list of transfers, in the simplest correct way: filter, group,
  * sum, sort. Shares only the names of the kinds with the program.
  */
-import type { IndexedTransfer } from '../support/index/index-rows.ts';
+import {
+  coin,
+  concentration,
+  fundingOf,
+  type Json,
+  MON,
+  plainTransferOf,
+  transferOf,
+} from '../support/model/records.ts';
+import {
+  addressesOf,
+  type Counted,
+  group,
+  isFundingOf,
+  last,
+  latestTimes,
+  nativeSum,
+  TransferModel,
+  ZERO,
+} from '../support/model/transfer-model.ts';
 import { plainShare } from '../support/plain-share.ts';
 
-export interface Counted extends IndexedTransfer {
-  /** ISO text of the block's time. */
-  time: string;
-  /** Position among the transfers of its transaction. */
-  eventIndex: number;
-}
-
-const ZERO = `0x${'0'.repeat(40)}`;
-const MON = 10n ** 18n;
-
-type Json = Record<string, unknown>;
-
-/** By block, the latest of the times up to it: what lookups by time go by. */
-export function latestTimes(times: ReadonlyMap<number, number>): Map<number, number> {
-  let latest = 0;
-  return new Map(
-    [...times]
-      .sort(([a], [b]) => a - b)
-      .map(([number, time]) => {
-        latest = Math.max(latest, time);
-        return [number, latest];
-      }),
-  );
-}
-
-export class Recount {
-  readonly wallets: string[];
-  readonly tokens: string[];
-  private readonly head: number;
+export class Recount extends TransferModel {
   private readonly coverage: { historicalCoverageStartBlock: number };
-  private readonly transfers: readonly Counted[];
-  private readonly byWallet: Map<string, Counted[]>;
-  private readonly byToken: Map<string, Counted[]>;
-  private readonly firstOf = new Map<string, Counted>();
-  private readonly fundedBy: Map<string, Counted[]>;
 
   constructor(transfers: readonly Counted[], startBlock: number, head: number) {
-    this.transfers = transfers;
-    this.head = head;
+    super(transfers, head);
     this.coverage = { historicalCoverageStartBlock: startBlock };
-    this.byWallet = group(transfers, ({ from, to }) => [...new Set([from, to])]);
-    this.byToken = group(transfers, ({ token }) => (token === null ? [] : [token]));
-    this.wallets = [...this.byWallet.keys()];
-    this.tokens = [...this.byToken.keys()];
-    for (const wallet of this.wallets) {
-      const incoming = this.of(wallet).filter((t) => isFundingOf(t, wallet));
-      const first = incoming.find(({ kind }) => kind === 'native_direct') ?? incoming[0];
-      if (first) this.firstOf.set(wallet, first);
-    }
-    this.fundedBy = group([...this.firstOf.values()], ({ from }) => [from]);
-  }
-
-  /** Transfers of a wallet, oldest first. */
-  of(wallet: string): Counted[] {
-    return this.byWallet.get(wallet) ?? [];
-  }
-
-  /** Transfers of a token, oldest first. */
-  ofToken(token: string): Counted[] {
-    return this.byToken.get(token) ?? [];
   }
 
   addressTransfers(
@@ -314,20 +279,6 @@ export class Recount {
     };
   }
 
-  /** Minted and not burned; null unless above zero. */
-  supply(token: string): bigint | null {
-    const supply =
-      this.sumOf(token, ({ from }) => from === ZERO) - this.sumOf(token, ({ to }) => to === ZERO);
-    return supply > 0n ? supply : null;
-  }
-
-  /** What some of a token's transfers move; one from an address to itself moves nothing. */
-  private sumOf(token: string, isCounted: (transfer: Counted) => boolean): bigint {
-    return this.ownForm(token)
-      .filter((transfer) => transfer.from !== transfer.to && isCounted(transfer))
-      .reduce((sum, { amount }) => sum + amount, 0n);
-  }
-
   tokenFirstBuyers(token: string): Json[] {
     const list = this.byToken.get(token) ?? [];
     const first = new Map<string, Counted>();
@@ -343,34 +294,9 @@ export class Recount {
     }));
   }
 
-  /** The transfers of a token that are of the kind of its first one: what they move is its balances. */
-  private ownForm(token: string): Counted[] {
-    const list = this.byToken.get(token) ?? [];
-    return list.filter(({ kind }) => kind === list[0]?.kind);
-  }
-
-  /** The balance of every address except zero that results from a token's transfers. */
-  balances(token: string): Map<string, bigint> {
-    const balances = new Map<string, bigint>();
-    for (const { from, to, amount } of this.ownForm(token)) {
-      balances.set(from, (balances.get(from) ?? 0n) - amount);
-      balances.set(to, (balances.get(to) ?? 0n) + amount);
-    }
-    balances.delete(ZERO);
-    return balances;
-  }
-
   private shareOfSupply(token: string, balance: bigint): number | null {
     const supply = this.shareSupply(token);
     return supply === null || balance < 0n || balance > supply ? null : plainShare(balance, supply);
-  }
-
-  /** What shares are of: the supply, null where the 100 largest holders have more. */
-  shareSupply(token: string): bigint | null {
-    const supply = this.supply(token);
-    const held = [...this.balances(token).values()].filter((balance) => balance > 0n);
-    const largest = held.sort((a, b) => (a > b ? -1 : a < b ? 1 : 0)).slice(0, 100);
-    return supply === null || largest.reduce((sum, balance) => sum + balance, 0n) > supply ? null : supply;
   }
 
   /** Every token of a wallet, most recently moved first. */
@@ -441,15 +367,6 @@ export class Recount {
     };
   }
 
-  /** Within a window of blocks. */
-  transfersOf(address: string, blocks: number): number {
-    return this.within(blocks, this.of(address)).length;
-  }
-
-  transfersOfToken(token: string, blocks: number): number {
-    return this.within(blocks, this.byToken.get(token) ?? []).length;
-  }
-
   /** Of a block, by its number. */
   blockTransfers(block: number): Json[] {
     return this.transfers.filter((t) => t.block === block).map(plainTransferOf);
@@ -457,10 +374,6 @@ export class Recount {
 
   transactionTransfers(hash: string): Json[] {
     return this.transfers.filter((t) => t.hash === hash).map(plainTransferOf);
-  }
-
-  get transactionHashes(): string[] {
-    return [...new Set(this.transfers.map(({ hash }) => hash))];
   }
 
   /** Newest first. */
@@ -477,114 +390,4 @@ export class Recount {
         transferType: 'native',
       }));
   }
-
-  private within(blocks: number, list: readonly Counted[]): Counted[] {
-    return list.filter(({ block }) => block > this.head - blocks);
-  }
-
-  private transactions(address: string): number {
-    return new Set(this.of(address).map(({ hash }) => hash)).size;
-  }
-
-  private tokensOf(address: string): number {
-    return new Set(this.of(address).flatMap(({ token }) => token ?? [])).size;
-  }
-
-  private sums(address: string) {
-    const own = this.of(address);
-    return {
-      first: own[0],
-      last: own.at(-1),
-      received: nativeSum(own.filter(({ to }) => to === address)),
-      sent: nativeSum(own.filter(({ from }) => from === address)),
-    };
-  }
-}
-
-function addressesOf({ from, to, token }: Counted): string[] {
-  return token === null ? [from, to] : [from, to, token];
-}
-
-function isFundingOf({ token, from, to }: Counted, wallet: string): boolean {
-  return token === null && to === wallet && from !== wallet && from !== ZERO;
-}
-
-function group<T>(list: readonly T[], keysOf: (item: T) => readonly string[]): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of list) {
-    for (const key of keysOf(item)) {
-      const known = groups.get(key);
-      if (known) known.push(item);
-      else groups.set(key, [item]);
-    }
-  }
-  return groups;
-}
-
-function last<T>(list: readonly T[]): T {
-  const item = list.at(-1);
-  if (item === undefined) throw new Error('an empty list has no last item');
-  return item;
-}
-
-function nativeSum(list: readonly Counted[]): bigint {
-  return list.reduce((sum, { token, amount }) => (token === null ? sum + amount : sum), 0n);
-}
-
-/** Exact coins without trailing zeros. */
-function coin(wei: bigint): string {
-  const fraction = (wei % MON).toString().padStart(18, '0').replace(/0+$/, '');
-  return fraction === '' ? `${wei / MON}` : `${wei / MON}.${fraction}`;
-}
-
-function fundingOf(t: Counted) {
-  return {
-    amount: coin(t.amount),
-    amountWei: `${t.amount}`,
-    txHash: t.hash,
-    eventIndex: t.eventIndex,
-    blockNumber: t.block,
-    blockHash: t.blockHash,
-    timestamp: t.time,
-    source: t.kind === 'native_direct' ? 'direct' : 'internal',
-  };
-}
-
-function plainTransferOf(t: Counted): Json {
-  return { ...transferOf(t), from: t.from };
-}
-
-function transferOf(t: Counted): Json {
-  const native = t.token === null;
-  return {
-    id: t.id,
-    blockNumber: t.block,
-    blockHash: t.blockHash,
-    txHash: t.hash,
-    transferType: t.kind,
-    to: t.to,
-    tokenAddress: t.token,
-    tokenId: t.tokenId === null ? null : `${t.tokenId}`,
-    symbol: native ? 'MON' : null,
-    decimals: native ? 18 : null,
-    amount: `${t.amount}`,
-    timestamp: t.time,
-    logIndex: t.logIndex,
-    eventIndex: t.eventIndex,
-  };
-}
-
-function concentration(holders: readonly bigint[], supply: bigint | null): Json | null {
-  const sum = (list: readonly bigint[]) => list.reduce((a, b) => a + b, 0n);
-  if (supply === null || sum(holders) > supply) return null;
-  const largest = holders.toSorted((a, b) => (a > b ? -1 : a < b ? 1 : 0));
-  const top = (count: number) => plainShare(sum(largest.slice(0, count)), supply);
-  const half = largest.findIndex((_, i) => 2n * sum(largest.slice(0, i + 1)) >= supply);
-  return {
-    top1: top(1),
-    top10: top(10),
-    top50: top(50),
-    top100: top(100),
-    holdersForHalf: half < 0 ? null : half + 1,
-  };
 }

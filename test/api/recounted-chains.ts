@@ -56,7 +56,7 @@ export async function recountRandomChain(t: TestContext, seed: number, blocks: n
 /** A generated chain, as a node would serve it. Its transfers must match the index one by one. */
 export async function recountGeneratedChain(t: TestContext, blocks: number): Promise<Recount> {
   const { path, made } = indexGenerated(t, { blocks, txPerBlock: 25 });
-  const indexed = indexedTransfers(dirname(path)).map(({ id, blockHash, ...transfer }) => transfer);
+  const indexed = indexedTransfers(dirname(path)).map(({ id, blockHash, eventIndex, ...made }) => made);
   assert.deepEqual(sortedTexts(indexed), sortedTexts(made.map(asIndexed)));
   const { recount, ask, times } = recountOf(t, path, 1);
   await checkChainStats(ask, recount, times);
@@ -77,13 +77,10 @@ function recountOf(
   startBlock: number,
 ): { recount: Recount; ask: AskApi; times: Map<number, number> } {
   const times = blockTimes(dirname(path));
-  const counts = new Map<string, number>();
-  const transfers = indexedTransfers(dirname(path)).map((transfer) => {
-    const eventIndex = counts.get(transfer.hash) ?? 0;
-    counts.set(transfer.hash, eventIndex + 1);
-    const time = new Date((times.get(transfer.block) ?? 0) * 1000).toISOString();
-    return { ...transfer, time, eventIndex };
-  });
+  const transfers = indexedTransfers(dirname(path)).map((transfer) => ({
+    ...transfer,
+    time: new Date((times.get(transfer.block) ?? 0) * 1000).toISOString(),
+  }));
   return {
     recount: new Recount(transfers, startBlock, Math.max(...times.keys())),
     ask: askApi(t, path),
@@ -107,8 +104,11 @@ function indexGenerated(t: TestContext, options: { blocks: number; txPerBlock: n
   return { path, made };
 }
 
+/** What the generator knows of a transfer. */
+type MadeTransfer = Omit<IndexedTransfer, 'id' | 'blockHash' | 'eventIndex'>;
+
 /** A transfer from the generator, in the form of those read from an index. */
-function asIndexed(row: TransferRow): Omit<IndexedTransfer, 'id' | 'blockHash'> {
+function asIndexed(row: TransferRow): MadeTransfer {
   const { block, hash, kind, from, to } = row;
   return {
     block,
@@ -126,7 +126,7 @@ function asIndexed(row: TransferRow): Omit<IndexedTransfer, 'id' | 'blockHash'> 
 const NATIVE_KINDS = { native: 'native_direct', internal: 'native_internal' } as const;
 
 /** In a normalised order, because the generator orders transfers differently within a transaction. */
-function sortedTexts(transfers: readonly Omit<IndexedTransfer, 'id' | 'blockHash'>[]): string[] {
+function sortedTexts(transfers: readonly MadeTransfer[]): string[] {
   return transfers
     .map((transfer) =>
       JSON.stringify(transfer, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),

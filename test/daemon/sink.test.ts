@@ -1,23 +1,21 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { generateChain } from '../../scripts/simulator/chain/generate.ts';
-import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
 import { StatusClient, urlTarget } from '../../src/cli/status/status-client.ts';
 import { statusTable } from '../../src/cli/status/status-table.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
 import { startTestDaemon } from '../support/daemon/daemon.ts';
+import { startGeneratedNode } from '../support/nodes/replay.ts';
+import { assertSameRows } from '../support/same-rows.ts';
 import { startPostgres } from '../support/sink/postgres.ts';
-import { assertSameRows } from '../support/sink/sink.ts';
 import { expectedSinkRows, storedSinkRows } from '../support/sink/sink-rows.ts';
 import { waitFor } from '../support/wait.ts';
 
 test('a daemon writes PostgreSQL, follows reorgs, and reports its progress', async (t) => {
   const own = nestedCleanup(t);
   const server = await startPostgres(own);
-  const { blocks } = generateChain({ seed: 3, blocks: 60, txPerBlock: 10, wallets: 40, tokens: 8 });
-  const node = await startReplayNode({ chain: [...blocks], head: 40, finalizedLag: 60 });
-  own.after(() => node.close());
+  const chain = { seed: 3, blocks: 60, txPerBlock: 10, wallets: 40, tokens: 8 };
+  const { node } = await startGeneratedNode(own, chain, { head: 40, finalizedLag: 60 });
   const url = await server.createDatabase('chain');
   const { daemon, dataDir } = await startTestDaemon(own, {
     flags: { '--node-http': node.url },

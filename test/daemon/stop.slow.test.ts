@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { type Cleanup, nestedCleanup } from '../support/cleanup.ts';
 import { LAUNCHER, type Running, readyUrl, run, start } from '../support/daemon/command.ts';
 import { startGeneratedNode } from '../support/nodes/replay.ts';
-import { startSilentProxy } from '../support/nodes/silent-proxy.ts';
+import { startTcpProxy } from '../support/nodes/tcp-proxy.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -21,7 +21,7 @@ const CHAIN = { seed: 7, blocks: 400, txPerBlock: 4, wallets: 30, tokens: 4 };
 /** A daemon beside a node whose network may fall silent. */
 async function startBeside(own: Cleanup, silentAt: string | null) {
   const { node } = await startGeneratedNode(own, CHAIN, { head: 400 });
-  const proxy = await startSilentProxy(own, Number(new URL(node.url).port));
+  const proxy = await startTcpProxy(own, Number(new URL(node.url).port));
   proxy.silentAt = silentAt;
   const dir = tempDir(own);
   const running = start(own, [LAUNCHER, 'start', '--port', '0'], {

@@ -13,8 +13,8 @@ import { watchHeads } from '../../src/indexer/watch-heads.ts';
 import { RpcClient } from '../../src/node/client.ts';
 import { startIndexer } from '../support/index/indexer.ts';
 import { logTo } from '../support/logs.ts';
+import { startSwitchingProxy } from '../support/nodes/http-proxy.ts';
 import { startNode } from '../support/nodes/replay.ts';
-import { startSwitchingProxy } from '../support/nodes/switching-proxy.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

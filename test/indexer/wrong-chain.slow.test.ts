@@ -14,8 +14,8 @@ import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { type IndexerOptions, startIndexer, type TestIndexer } from '../support/index/indexer.ts';
 import { repairFile } from '../support/index/verify.ts';
+import { startSwitchingProxy } from '../support/nodes/http-proxy.ts';
 import { startNode } from '../support/nodes/replay.ts';
-import { startSwitchingProxy } from '../support/nodes/switching-proxy.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

@@ -6,7 +6,7 @@ import { startMember } from '../support/daemon/cluster.ts';
 import { LAUNCHER, type Running, readyUrl, start } from '../support/daemon/command.ts';
 import { createIndex } from '../support/index/index-fixture.ts';
 import { startGeneratedNode } from '../support/nodes/replay.ts';
-import { startSilentProxy } from '../support/nodes/silent-proxy.ts';
+import { startTcpProxy } from '../support/nodes/tcp-proxy.ts';
 import { startPostgres, type TestPostgres } from '../support/sink/postgres.ts';
 import { grow, startSink } from '../support/sink/sink.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -62,7 +62,7 @@ describe('a stop while PostgreSQL is silent', () => {
       const index = createIndex(own, 1);
       grow(index, 40, 1);
       const direct = await server.createDatabase(`sink_${number}`);
-      const proxy = await startSilentProxy(own, server.port);
+      const proxy = await startTcpProxy(own, server.port);
       proxy.silentAt = moment;
       const sink = startSink(own, index, { url: direct.replace(`:${server.port}/`, `:${proxy.port}/`) });
       await waitFor(() => proxy.isSilent, { what: 'the silence' });
@@ -74,7 +74,7 @@ describe('a stop while PostgreSQL is silent', () => {
     test(`ends the sharing of keys at once when the silence began at ${JSON.stringify(moment)}`, async (t) => {
       const own = nestedCleanup(t);
       const direct = await server.createDatabase(`keys_${number}`);
-      const proxy = await startSilentProxy(own, server.port);
+      const proxy = await startTcpProxy(own, server.port);
       proxy.silentAt = moment;
       const url = direct.replace(`:${server.port}/`, `:${proxy.port}/`);
       const stop = new AbortController();
@@ -93,7 +93,7 @@ describe('a stop while PostgreSQL is silent', () => {
   test('ends the sharing of keys at once while daemons are in step', async (t) => {
     const own = nestedCleanup(t);
     const direct = await server.createDatabase('in_step');
-    const proxy = await startSilentProxy(own, server.port);
+    const proxy = await startTcpProxy(own, server.port);
     const member = await startMember(own, { url: direct.replace(`:${server.port}/`, `:${proxy.port}/`) });
     proxy.isSilent = true;
     await stopsPromptly(() => member.stop());
@@ -106,8 +106,8 @@ describe('a stop while PostgreSQL is silent', () => {
       { head: 20 },
     );
     const direct = await server.createDatabase(name);
-    const proxy = await startSilentProxy(own, server.port);
-    const nodeProxy = await startSilentProxy(own, Number(new URL(node.url).port));
+    const proxy = await startTcpProxy(own, server.port);
+    const nodeProxy = await startTcpProxy(own, Number(new URL(node.url).port));
     const url = direct.replace(`:${server.port}/`, `:${proxy.port}/`);
     const dir = tempDir(own);
     const run = (settings: Record<string, string>) =>

@@ -4,7 +4,6 @@ import { before, suite, test } from 'node:test';
 import { Contract, WebSocketProvider } from 'ethers';
 import { createPublicClient, encodeFunctionData, type Hex, type Log, parseAbiItem, webSocket } from 'viem';
 import { WebSocket } from 'ws';
-import { startProxy } from '../../scripts/soak/streams/proxy.ts';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import { abis, type DemoContracts } from '../../src/dev/contracts.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
@@ -12,6 +11,7 @@ import { generateTraffic } from '../../src/dev/traffic.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
 import { address as addressOf } from '../support/index/index-fixture.ts';
 import { suiteCleanup } from '../support/nodes/replay.ts';
+import { startTcpProxy } from '../support/nodes/tcp-proxy.ts';
 import { waitFor } from '../support/wait.ts';
 import { StreamClient } from './client.ts';
 import { asRecord, remaining, type StreamedTransfer, transfersOf } from './record.ts';
@@ -51,8 +51,7 @@ suite('real clients', () => {
   };
 
   test('viem watches blocks and events and resumes after a dropped connection', async () => {
-    const proxy = await startProxy(served.url);
-    owner.after(() => proxy.close());
+    const proxy = await startTcpProxy(owner, Number(new URL(served.url).port));
     const client = createPublicClient({
       transport: webSocket(address(proxy.url), { reconnect: { delay: 50, attempts: 20 }, retryCount: 0 }),
     });
@@ -96,7 +95,7 @@ suite('real clients', () => {
     assert.equal(await client.getChainId(), 31337);
     const first = await subscribed(new Set());
     await follows();
-    proxy.dropConnections();
+    proxy.cut();
     await subscribed(first);
     await follows();
     endBlocks();

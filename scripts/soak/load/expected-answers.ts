@@ -1,4 +1,6 @@
 /** The correct answers as of any block, derived from a generated chain. */
+
+import { group } from '../../../test/support/model/transfer-model.ts';
 import type { GeneratedBlock } from '../../simulator/chain/block.ts';
 import type { HttpAnswer, RpcAnswer } from './clients.ts';
 
@@ -11,15 +13,12 @@ const PAGE = 20;
 export class ExpectedAnswers {
   readonly wallets: string[];
   private readonly hashes: Map<number, string>;
-  private readonly histories = new Map<string, History>();
+  private readonly histories: Map<string, History>;
 
   constructor(blocks: readonly GeneratedBlock[]) {
     this.hashes = new Map(blocks.map(({ number, hash }) => [number, hash]));
-    for (const { number, transfers } of blocks) {
-      for (const { from, to, hash } of transfers) {
-        for (const wallet of new Set([from, to])) this.historyOf(wallet).push({ block: number, hash });
-      }
-    }
+    const transfers = blocks.flatMap((block) => block.transfers);
+    this.histories = group(transfers, ({ from, to }) => new Set([from, to]));
     this.wallets = [...this.histories.keys()].filter((wallet) => !/^0x0+$/.test(wallet));
   }
 
@@ -53,10 +52,6 @@ export class ExpectedAnswers {
   }
 
   private historyOf(wallet: string): History {
-    const known = this.histories.get(wallet);
-    if (known !== undefined) return known;
-    const history: History = [];
-    this.histories.set(wallet, history);
-    return history;
+    return this.histories.get(wallet) ?? [];
   }
 }

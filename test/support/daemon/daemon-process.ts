@@ -28,7 +28,9 @@ export interface DaemonProcess {
   stderr(): string;
   /** How it ended. */
   readonly ended: Running['ended'];
-  /** Starts it again, with the same settings and data. Resolves when it serves. */
+  /** Starts it, or starts it again with the same settings and data. */
+  launch(): void;
+  /** Likewise. Resolves when it serves. */
   start(): Promise<void>;
   /** Sends a signal. Resolves with the exit code. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;
@@ -45,20 +47,43 @@ interface DaemonOptions {
   port?: number;
   /** Default: true. The keys of a cluster are created by its members. */
   hasOwnKeys?: boolean;
+  /** The data folder. Default: a new one. */
+  dir?: string;
+  /** Flags of `start`. */
+  flags?: readonly string[];
+  /** Default: the launcher. A run that kills needs the process itself. */
+  program?: readonly string[];
 }
 
-/** Starts the program on a new data folder. `env` holds settings besides those of every test. */
+/** Starts the program. `env` holds settings besides those of every test. */
 export async function startDaemonProcess(
   cleanup: Cleanup,
   env: Record<string, string>,
-  { port = 0, hasOwnKeys = true }: DaemonOptions = {},
+  options: DaemonOptions = {},
 ): Promise<DaemonProcess> {
-  const dir = tempDir(cleanup);
+  const daemon = daemonProcess(cleanup, env, options);
+  await daemon.start();
+  return daemon;
+}
+
+/** The program, not started yet. */
+export function daemonProcess(
+  cleanup: Cleanup,
+  env: Record<string, string>,
+  { port = 0, hasOwnKeys = true, dir = tempDir(cleanup), flags = [], program = [LAUNCHER] }: DaemonOptions,
+): DaemonProcess {
   const { key, freeKey } = hasOwnKeys ? createKeys(dir) : { key: '', freeKey: '' };
-  const command = [LAUNCHER, 'start', '--data-dir', dir, '--port', String(port)];
-  const launch = (): Running => start(cleanup, command, { cwd: dir, env: { ...TEST_SETTINGS, ...env } });
-  let running = launch();
-  let url = await readyUrl(running);
+  const command = [...program, 'start', '--data-dir', dir, '--port', String(port), ...flags];
+  let started: Running | null = null;
+  const launch = (): Running => {
+    started = start(cleanup, command, { cwd: dir, env: { ...TEST_SETTINGS, ...env } });
+    return started;
+  };
+  const last = (): Running => {
+    if (started === null) throw new Error('the daemon was not started');
+    return started;
+  };
+  let url = `http://127.0.0.1:${port}`;
   const portOf = () => Number(new URL(url).port);
   return {
     get url() {
@@ -71,23 +96,24 @@ export async function startDaemonProcess(
     key,
     freeKey,
     get child() {
-      return running.child;
+      return last().child;
     },
-    isRunning: () => running.child.exitCode === null && running.child.signalCode === null,
-    stdout: () => running.stdout(),
-    stderr: () => running.stderr(),
+    isRunning: () => started !== null && started.child.exitCode === null && started.child.signalCode === null,
+    stdout: () => last().stdout(),
+    stderr: () => last().stderr(),
     get ended() {
-      return running.ended;
+      return last().ended;
     },
+    launch: () => void launch(),
     async start() {
-      running = launch();
-      url = await readyUrl(running);
+      url = await readyUrl(launch());
     },
     async end(signal) {
-      running.child.kill(signal);
-      return (await running.ended).code;
+      const { child, ended } = last();
+      child.kill(signal);
+      return (await ended).code;
     },
-    memory: () => residentMemory(running.child.pid),
+    memory: () => residentMemory(last().child.pid),
     dial: () => new Dialled(cleanup, portOf()),
     async answersWithin() {
       const startedAt = performance.now();

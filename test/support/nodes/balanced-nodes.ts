@@ -2,15 +2,14 @@
  * Replay nodes of one chain behind one address, each with its own head, like a load balancer over nodes at different
  * heights. Like Monad, the nodes silently truncate a range of logs at their head.
  */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { GeneratedBlock } from '../../../scripts/simulator/chain/block.ts';
 import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
 import type { ChainOptions } from '../../../scripts/simulator/chain/options.ts';
 import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
 import type { ReplayOptions } from '../../../scripts/simulator/replay/options.ts';
+import { startHttpProxy } from './http-proxy.ts';
 import { type Cleanup, startNode } from './replay.ts';
 
 /** What is balanced. */
@@ -57,24 +56,13 @@ export async function startBalancedNodes(
     nodeOf.set(socket, node);
     return node;
   };
-  const server = createServer(async (request, response) => {
+  const url = await startHttpProxy(owner, (body, request) => {
     const node = choose(request);
-    const body = await text(request);
     received.push({ body, node });
-    response.setHeader('content-type', 'application/json');
-    if (!takesBatches && body.startsWith('[')) return response.end(NO_BATCHES);
-    const answer = await fetch(nodes[node]!.url, { method: 'POST', body });
-    response.end(await answer.text());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  owner.after(async () => {
-    server.close();
-    server.closeAllConnections();
-    await once(server, 'close');
+    return !takesBatches && body.startsWith('[') ? { answer: NO_BATCHES } : nodes[node]!.url;
   });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     nodes,
     blocks,
     received,

@@ -4,27 +4,26 @@
  * result must be as if it had never been killed, and a repair with a node that shows all must complete it.
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
 import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
-import { startReplayNode } from '../../../scripts/simulator/replay/node.ts';
-import { openKeyStore } from '../../../src/access/keys.ts';
 import { openKeysFile } from '../../../src/access/keys-file.ts';
 import { readUsage } from '../../../src/access/usage-tables.ts';
 import type { JsonObject } from '../../../src/decode/read-json.ts';
 import { readLastBlock } from '../../../src/store/chain.ts';
 import { openDatabase } from '../../../src/store/open-database.ts';
 import { randomSource } from '../chain/random-chain.ts';
+import { type Cleanup, scriptCleanup } from '../cleanup.ts';
 import { PROGRAM } from '../daemon/command.ts';
+import { type DaemonProcess, daemonProcess } from '../daemon/daemon-process.ts';
 import { freePort } from '../free-port.ts';
 import { buildIndex } from '../index/build-index.ts';
 import { dumpIndex } from '../index/dump.ts';
 import { repairFile } from '../index/verify.ts';
 import { type MisbehavingNode, startMisbehavingNode } from '../nodes/misbehaving-node.ts';
+import { startNode } from '../nodes/replay.ts';
 import { waitFor } from '../wait.ts';
 
 /** The daemon's activity at the kill. */
@@ -69,10 +68,12 @@ export async function runCrashes({ seed, kills, dir, onKill }: CrashRunOptions):
     ...generateChain({ seed, blocks: 100 + kills * BLOCKS_PER_KILL, txPerBlock: 12, wallets: 60, tokens: 20 })
       .blocks,
   ];
-  const node = await startReplayNode({ chain, head: 20, finalizedLag: 128 });
+  const owner = scriptCleanup();
+  const node = await startNode(owner, { chain, head: 20, finalizedLag: 128 });
   const hiding = await startMisbehavingNode({ upstream: node.url });
+  owner.after(() => hiding.close());
   hiding.misbehave({ replace: hidePayments });
-  const trial = new Trial(node, hiding, join(dir, 'trial'), await freePort());
+  const trial = new Trial(owner, node, hiding, join(dir, 'trial'), await freePort());
   const done = Object.fromEntries(PHASES.map((phase) => [phase, 0])) as Record<Phase, number>;
   try {
     for (let kill = 0; kill < kills; kill++) {
@@ -103,9 +104,7 @@ export async function runCrashes({ seed, kills, dir, onKill }: CrashRunOptions):
       counted,
     };
   } finally {
-    await trial.end();
-    await hiding.close();
-    await node.close();
+    await owner.close();
   }
 }
 
@@ -123,26 +122,31 @@ class Trial {
   readonly indexPath: string;
   answered = 0;
   private readonly node: ReplayNode;
-  /** What the daemons use. */
-  private readonly hiding: MisbehavingNode;
   private readonly dataDir: string;
-  private readonly port: number;
   private readonly key: string;
-  private child: ChildProcess | null = null;
+  private readonly daemon: DaemonProcess;
   private traffic: Traffic | null = null;
   /** Requests counted in the file at the end of the previous run. */
   private countedBefore = 0;
 
-  constructor(node: ReplayNode, hiding: MisbehavingNode, dataDir: string, port: number) {
+  /** `hiding` is what the daemons use. */
+  constructor(cleanup: Cleanup, node: ReplayNode, hiding: MisbehavingNode, dataDir: string, port: number) {
     this.node = node;
-    this.hiding = hiding;
     this.dataDir = dataDir;
-    this.port = port;
     this.indexPath = join(dataDir, 'index.db');
     mkdirSync(dataDir);
-    const keys = openKeyStore(join(dataDir, 'keys.db'));
-    this.key = keys.create({ name: 'crash', tier: 'unlimited' }).key;
-    keys.close();
+    this.daemon = daemonProcess(
+      cleanup,
+      { ATLAS_INDEX__BATCH_TRANSFERS: '300' },
+      {
+        port,
+        dir: dataDir,
+        program: [process.execPath, PROGRAM],
+        flags: ['--node-http', hiding.url, '--node-ws', hiding.wsUrl, '--log-level', 'error'],
+      },
+    );
+    this.key = this.daemon.key;
+    cleanup.after(() => this.traffic?.stop());
   }
 
   get counted(): number {
@@ -202,62 +206,33 @@ class Trial {
 
   /** Lets a last daemon reach the end of the chain and stops it. */
   async finish(head: number): Promise<void> {
-    const { child, ended } = this.start();
+    this.start();
     await this.whenReady();
     await waitFor(async () => (await this.headOfDaemon()) === head, {
       what: `block ${head}`,
     });
     await this.traffic?.stop();
-    child.kill('SIGTERM');
-    assert.deepEqual(await ended, [0, null], 'it stops on request');
-    this.child = null;
+    assert.equal(await this.daemon.end('SIGTERM'), 0, 'it stops on request');
     this.checkAfterKill();
   }
 
-  /** Ends whatever is still running. */
-  async end(): Promise<void> {
-    await this.kill();
-  }
-
-  private start(): { child: ChildProcess; ended: Promise<unknown[]> } {
-    const { url, wsUrl } = this.hiding;
-    const args = [PROGRAM, 'start', '--node-http', url, '--node-ws', wsUrl];
-    args.push(
-      '--data-dir',
-      this.dataDir,
-      '--port',
-      String(this.port),
-      '--start-block',
-      '1',
-      '--log-level',
-      'error',
-    );
-    const env = { ...process.env, ATLAS_INDEX__BATCH_TRANSFERS: '300', ATLAS_INDEX__POLL_MS: '20' };
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'], env });
-    this.child = child;
-    this.traffic = new Traffic(this.port, this.key);
-    return { child, ended: once(child, 'exit') };
+  private start(): void {
+    this.daemon.launch();
+    this.traffic = new Traffic(this.daemon.port, this.key);
   }
 
   private async kill(): Promise<void> {
-    const { child } = this;
-    this.child = null;
     const stopped = this.traffic?.stop();
-    if (child !== null && child.exitCode === null) {
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    }
+    await this.daemon.end('SIGKILL');
     await stopped;
   }
 
   private async whenReady(): Promise<void> {
-    const { child } = this;
-    await waitFor(() => (this.traffic?.newestBlock ?? 0) > 0 || child?.exitCode !== null, {
+    await waitFor(() => (this.traffic?.newestBlock ?? 0) > 0 || !this.daemon.isRunning(), {
       what: 'the daemon to answer',
       everyMs: 10,
     });
-    assert.equal(child?.exitCode, null, 'the daemon ended by itself');
+    assert.ok(this.daemon.isRunning(), `the daemon ended by itself: ${this.daemon.stderr()}`);
   }
 
   private async atHead(): Promise<void> {
@@ -268,7 +243,7 @@ class Trial {
   }
 
   private async headOfDaemon(): Promise<number> {
-    const response = await fetch(`http://127.0.0.1:${this.port}/status`);
+    const response = await fetch(`${this.daemon.url}/status`);
     const { head } = (await response.json()) as { head: { number: number } | null };
     return head?.number ?? 0;
   }

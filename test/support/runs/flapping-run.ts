@@ -11,8 +11,8 @@ import type { Cleanup } from '../cleanup.ts';
 import { buildIndex } from '../index/build-index.ts';
 import { dumpIndex } from '../index/dump.ts';
 import { startIndexer } from '../index/indexer.ts';
+import { startSwitchingProxy } from '../nodes/http-proxy.ts';
 import { resultOf, startNode } from '../nodes/replay.ts';
-import { startSwitchingProxy } from '../nodes/switching-proxy.ts';
 
 interface FlappingOptions {
   seed: number;

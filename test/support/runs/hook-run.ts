@@ -3,21 +3,20 @@
  * reorganised. In the end nothing may be missing, and repeated events must have the same id.
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GeneratedBlock } from '../../../scripts/simulator/chain/block.ts';
 import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
 import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
-import { startReplayNode } from '../../../scripts/simulator/replay/node.ts';
 import { parseHookSpec } from '../../../src/hooks/hook-spec.ts';
 import { openHookStore } from '../../../src/hooks/hook-store.ts';
-import { CleanupStack } from '../../../src/lib/cleanup-stack.ts';
-import { openIndexForReading } from '../../../src/store/index-file.ts';
 import { randomSource } from '../chain/random-chain.ts';
+import { scriptCleanup } from '../cleanup.ts';
 import { PROGRAM } from '../daemon/command.ts';
-import { resultOf } from '../nodes/replay.ts';
+import { type DaemonProcess, daemonProcess } from '../daemon/daemon-process.ts';
+import { ZERO_ADDRESS } from '../index/index-fixture.ts';
+import { indexedTransfers, isSignal } from '../index/index-rows.ts';
+import { resultOf, startNode } from '../nodes/replay.ts';
 import { waitFor } from '../wait.ts';
 import { HookReceiver, hangs, keptEvents } from './hook-receiver.ts';
 
@@ -58,10 +57,8 @@ export async function runHooks(options: HookRunOptions): Promise<HookRunResult> 
   const supply = generateChain({ seed, blocks: MAX_BLOCKS, txPerBlock: 8, wallets: 50, tokens: 12 });
   const blocks = supply.blocks[Symbol.iterator]();
   const chain = Array.from({ length: FIRST_BLOCKS }, () => nextBlock(blocks));
-  const closers = new CleanupStack();
-  const owner = { after: (close: () => void | Promise<void>) => void closers.adopt(null, close) };
-  const node = await startReplayNode({ chain, finalizedLag: FINALIZED_LAG });
-  closers.adopt(node, (node) => node.close());
+  const owner = scriptCleanup();
+  const node = await startNode(owner, { chain, finalizedLag: FINALIZED_LAG });
   try {
     const [good, flaky, absent, dead] = [
       await HookReceiver.start(owner),
@@ -81,21 +78,30 @@ export async function runHooks(options: HookRunOptions): Promise<HookRunResult> 
     const stopMining = mineForEver(node, blocks, blockEveryMs, random, (hasForked) => {
       if (absence(hasForked)) retryAbsent();
     });
+    const daemon = daemonProcess(
+      owner,
+      { ATLAS_HOOKS__ALLOW_PRIVATE: 'true' },
+      {
+        dir,
+        hasOwnKeys: false,
+        program: [process.execPath, PROGRAM],
+        flags: ['--node-http', node.url, '--node-ws', node.wsUrl, '--log-level', 'error'],
+      },
+    );
     for (let kill = 1; kill <= kills; kill++) {
-      const child = startDaemon(node, dir);
+      daemon.launch();
       // Every fourth daemon is killed during its start.
       if (kill % 4 === 0) await sleep(random() * 800);
-      else await untilDelivering(child, good);
+      else await untilDelivering(daemon, good);
       await sleep(random() * lifeMs);
-      await end(child, 'SIGKILL');
+      await daemon.end('SIGKILL');
       onKill?.(kill, good.events.length);
     }
     await stopMining();
     flaky.behave = null;
     absent.behave = null;
     openHookStoreAnd(hooksPath, (store) => store.db.exec('UPDATE hooks SET next_attempt_at = NULL'));
-    const last = startDaemon(node, dir);
-    owner.after(() => end(last, 'SIGKILL'));
+    daemon.launch();
     const counts = { events: 0, repeated: 0, withdrawn: 0 };
     const head = await headHash(node);
     for (const receiver of [good, flaky, absent]) await settles(receiver, dir, head);
@@ -110,10 +116,10 @@ export async function runHooks(options: HookRunOptions): Promise<HookRunResult> 
       const ids = new Set(receiver.events.map(({ deliveryId }) => deliveryId));
       counts.repeated += receiver.events.length - ids.size;
     }
-    await end(last, 'SIGTERM');
+    await daemon.end('SIGTERM');
     return counts;
   } finally {
-    await closers.close();
+    await owner.close();
   }
 }
 
@@ -133,7 +139,7 @@ async function settles(receiver: HookReceiver, dir: string, hash: string): Promi
   } finally {
     store.close();
   }
-  const wanted = eventsInIndex(join(dir, 'index.db'));
+  const wanted = eventsInIndex(dir);
   assert.deepEqual(keptEvents(receiver.events).map(keyOf), wanted);
   return wanted;
 }
@@ -218,24 +224,10 @@ function nextBlock(blocks: Iterator<GeneratedBlock>): GeneratedBlock {
 }
 
 /** The first delivery of a run may concern blocks from before it. */
-async function untilDelivering(child: ChildProcess, { bodies }: HookReceiver): Promise<void> {
+async function untilDelivering(daemon: DaemonProcess, { bodies }: HookReceiver): Promise<void> {
   const before = bodies.length;
-  await waitFor(() => bodies.length > before || child.exitCode !== null, { what: 'a delivery', everyMs: 10 });
-  assert.equal(child.exitCode, null, 'the daemon ended by itself');
-}
-
-function startDaemon({ url, wsUrl }: ReplayNode, dir: string): ChildProcess {
-  const args = [PROGRAM, 'start', '--node-http', url, '--node-ws', wsUrl, '--data-dir', dir];
-  args.push('--port', '0', '--start-block', '1', '--log-level', 'error');
-  const env = { ...process.env, ATLAS_HOOKS__ALLOW_PRIVATE: 'true', ATLAS_INDEX__POLL_MS: '20' };
-  return spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'], env });
-}
-
-async function end(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill(signal);
-  await ended;
+  await waitFor(() => bodies.length > before || !daemon.isRunning(), { what: 'a delivery', everyMs: 10 });
+  assert.ok(daemon.isRunning(), `the daemon ended by itself: ${daemon.stderr()}`);
 }
 
 type Keyed = { blockHash: string; txHash: string; eventIndex: number; direction: string };
@@ -254,26 +246,15 @@ function checkRepeats({ events }: HookReceiver): void {
   }
 }
 
-/** The keys of all events, directly from the rows of the index. */
-function eventsInIndex(path: string): string[] {
-  const db = openIndexForReading(path);
-  try {
-    const rows = db
-      .prepare<[], Omit<Keyed, 'direction'> & { sender: number; receiver: number }>(/* sql */ `
-        SELECT '0x' || lower(hex(b.hash)) AS blockHash, iif(typeof(t.tx) = 'blob', 0, t.tx) AS eventIndex,
-          '0x' || lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers
-          WHERE id = t.id - t.tx)))) AS txHash,
-          t.sender, t.receiver
-        FROM blocks b JOIN transfers t
-          ON t.id <= b.last_transfer AND t.id > coalesce((SELECT last_transfer FROM blocks
-          WHERE number = b.number - 1), 0)
-        WHERE (t.kind = 3 OR length(t.amount) > 0) AND (t.token IS NULL OR t.sender <> t.receiver) ORDER BY t.id`)
-      .all();
-    return rows.flatMap((row) => [
-      ...(row.sender === 0 ? [] : [keyOf({ ...row, direction: 'out' })]),
-      ...(row.receiver === 0 || row.receiver === row.sender ? [] : [keyOf({ ...row, direction: 'in' })]),
-    ]);
-  } finally {
-    db.close();
-  }
+/** The keys of all events that the index has. */
+function eventsInIndex(dataDir: string): string[] {
+  return indexedTransfers(dataDir)
+    .filter(isSignal)
+    .flatMap(({ blockHash, hash, eventIndex, from, to }) => {
+      const event = { blockHash, txHash: hash, eventIndex };
+      return [
+        ...(from === ZERO_ADDRESS ? [] : [keyOf({ ...event, direction: 'out' })]),
+        ...(to === ZERO_ADDRESS || to === from ? [] : [keyOf({ ...event, direction: 'in' })]),
+      ];
+    });
 }

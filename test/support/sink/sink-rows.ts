@@ -1,11 +1,11 @@
 /** The rows that the sink should have written and those that it has, as comparable text. */
 import postgres from 'postgres';
-import { bytesToBigInt } from '../../../src/lib/hex.ts';
 import type { ConfiguredTradeLists } from '../../../src/model/trade-rules.ts';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../../../src/model/transfer-kind.ts';
 import { COLUMNS } from '../../../src/sink/columns.ts';
 import { openDatabase } from '../../../src/store/open-database.ts';
 import { ZERO_WALLET } from '../../../src/store/schema.ts';
+import { readBlockTimes, readTransfers } from '../index/index-rows.ts';
 import { inChainOrder, plainTradeRows, tradeText } from '../trades/plain-trade-rows.ts';
 
 export interface ExpectedRows {
@@ -29,21 +29,13 @@ export function expectedSinkRows(indexPath: string, range: ExpectedRows = {}): s
     const located = /* sql */ `
       WITH located AS (SELECT t.*,
         (SELECT min(number) FROM blocks WHERE last_transfer >= t.id) AS block FROM transfers t)`;
-    const transfers = rows(/* sql */ `${located}
-      SELECT t.id, t.block, b.timestamp,
-        iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)) AS hash,
-        iif(typeof(t.tx) = 'blob', 0, t.tx) AS event, t.log_index, t.kind, s.address AS sender, r.address AS receiver,
-        c.address AS contract, t.amount, t.token_number
-      FROM located t JOIN blocks b ON b.number = t.block JOIN wallets s ON s.id = t.sender
-        JOIN wallets r ON r.id = t.receiver LEFT JOIN tokens k ON k.id = t.token LEFT JOIN wallets c ON c.id = k.wallet
-      WHERE t.block BETWEEN ? AND ? ORDER BY t.id`).map((row) => [
-      ...['transfer', row.id, row.block, row.timestamp, text(row.hash), row.event, row.log_index],
-      ...[TRANSFER_KIND_NAMES[Number(row.kind)], text(row.sender), text(row.receiver), text(row.contract)],
-      row.kind === TransferKind.erc721 ? 1n : integer(row.amount ?? Buffer.alloc(0)),
-      row.kind === TransferKind.erc721 || row.kind === TransferKind.erc1155
-        ? integer(row.token_number ?? Buffer.alloc(0))
-        : null,
-    ]);
+    const times = readBlockTimes(db);
+    const transfers = readTransfers(db)
+      .filter(({ block }) => block >= first && block <= last)
+      .map((t) => [
+        ...['transfer', t.id, t.block, times.get(t.block), t.hash, t.eventIndex, t.logIndex],
+        ...[t.kind, t.from, t.to, t.token, t.amount, t.tokenId],
+      ]);
     const blocks = rows(
       'SELECT number, hash, timestamp, last_transfer FROM blocks WHERE number BETWEEN ? AND ? ORDER BY number',
     ).map((row) => ['block', row.number, text(row.hash), row.timestamp, row.last_transfer]);
@@ -124,9 +116,4 @@ async function storedTrades(sql: postgres.Sql): Promise<string[]> {
 
 function text(value: unknown): string | null {
   return Buffer.isBuffer(value) ? `0x${value.toString('hex')}` : null;
-}
-
-function integer(value: unknown): bigint {
-  if (!Buffer.isBuffer(value)) throw new TypeError('an integer of the index is bytes');
-  return bytesToBigInt(value);
 }

@@ -1,10 +1,10 @@
 /** A sink on a test index, and the comparison of its tables with that index. */
-import assert from 'node:assert/strict';
 import { SinkClient, type SinkOptions } from '../../../src/sink/sink-client.ts';
 import { randomBlocks, toBatch } from '../chain/random-chain.ts';
 import type { Cleanup } from '../cleanup.ts';
 import type { IndexFixture } from '../index/index-fixture.ts';
 import { logTo } from '../logs.ts';
+import { assertSameRows } from '../same-rows.ts';
 import { TRADE_LISTS } from '../trades/trade-lists.ts';
 import { waitFor } from '../wait.ts';
 import { type ExpectedRows, expectedSinkRows, storedSinkRows } from './sink-rows.ts';
@@ -70,14 +70,6 @@ export function startSink(
       assertSameRows(await storedSinkRows(direct, settings.schema), expectedSinkRows(index.path, rows));
     },
   };
-}
-
-/** Fails with the first differing rows, because all of them would fill the screen. */
-export function assertSameRows(stored: readonly string[], expected: readonly string[]): void {
-  const without = (rows: readonly string[], others: ReadonlySet<string>) =>
-    rows.filter((row) => !others.has(row)).slice(0, 5);
-  assert.deepEqual(without(stored, new Set(expected)), without(expected, new Set(stored)));
-  assert.equal(stored.length, expected.length);
 }
 
 /** Appends random blocks. Another salt yields other blocks at the same heights. */
