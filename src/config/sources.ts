@@ -32,8 +32,10 @@ const ENV_PREFIX = 'ATLAS_';
  * Variables that Kubernetes sets in every container for a service called `atlas` or `atlas-...`. They are not settings;
  * any other unknown variable with our prefix is a typo, such as ATLAS_SERVER_PORT=9000.
  */
-const SERVICE_LINK =
-  /^\w+(_SERVICE_HOST=|_SERVICE_PORT(_[A-Z0-9_]+)?=|_PORT=(tcp|udp|sctp):|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?=)/;
+const SERVICE_LINKS = [
+  /^\w+_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)=/,
+  /^\w+_PORT(=(tcp|udp|sctp):|_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?=)/,
+];
 
 /** The settings of a file; `lineOf` finds a setting's line for errors. */
 export function fromFile(
@@ -68,7 +70,8 @@ export function fromEnv(
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith(ENV_PREFIX) || text === undefined) continue;
     const path = pathOf(variable);
-    if (schemaAt(path) === undefined && SERVICE_LINK.test(`${variable}=${text}`)) continue;
+    if (schemaAt(path) === undefined && SERVICE_LINKS.some((form) => form.test(`${variable}=${text}`)))
+      continue;
     mistakes.attempt(() => {
       assertKnownSetting(path, variable, 'the environment', known, envName);
       const source = `env ${variable}`;

@@ -81,8 +81,10 @@ export function isHeaderText(value: string): boolean {
 }
 
 /** Headers that the connection to a node itself depends on. */
-const RESERVED_HEADERS =
-  /^(host|connection|upgrade|keep-alive|te|trailer|transfer-encoding|content-(length|type|encoding)|accept-encoding|expect|sec-websocket-.*)$/i;
+const RESERVED_HEADERS = [
+  /^(host|connection|upgrade|keep-alive|te|trailer|expect)$/i,
+  /^(content-(length|type|encoding)|(transfer|accept)-encoding|sec-websocket-.*)$/i,
+];
 
 /** The name of a header that may be added to requests to a node. */
 export function headerName() {
@@ -90,7 +92,7 @@ export function headerName() {
   return z
     .string({ error })
     .regex(/^[A-Za-z0-9_-]{1,64}$/, { error })
-    .refine((name) => !RESERVED_HEADERS.test(name), { error });
+    .refine((name) => !RESERVED_HEADERS.some((form) => form.test(name)), { error });
 }
 
 /** An IP address, or a network in CIDR notation. */

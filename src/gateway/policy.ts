@@ -38,8 +38,10 @@ const SIGNING = /^eth_(sign|send(unsigned)?transaction)/;
  * `debug_*` allows the methods that read the chain. Others rewind the head or delete blocks (geth, Nethermind, Besu),
  * access files on the node's machine, or change its profiler and memory limits.
  */
-const DEBUG_READING =
-  /^debug_(account|code|db(Get|Ancient)|dump|executionWitness|get|intermediateRoots|preimage|printBlock|simulate|stateRoot|storageRangeAt|trace)/;
+const DEBUG_READING = [
+  /^debug_(account|code|db(Get|Ancient)|dump|executionWitness|get|intermediateRoots)/,
+  /^debug_(preimage|printBlock|simulate|stateRoot|storageRangeAt|trace)/,
+];
 /** Exceptions, in any case, because a node may accept names in any case. */
 const DEBUG_OTHER = /^debug_(getConfigValue|traceBlockFromFile)/i;
 
@@ -70,8 +72,7 @@ export function methodPolicy({ allow, development = false }: PolicyOptions): (me
     const namespace = namespaceOf(method);
     const name = method.toLowerCase();
     if ((EXACT_NAMES.get(name) ?? method) !== method) return false;
-    if (extraNamespaces.has(namespace))
-      return namespace !== 'debug' || (DEBUG_READING.test(method) && !DEBUG_OTHER.test(method));
+    if (extraNamespaces.has(namespace)) return namespace !== 'debug' || isReading(method);
     if (!NAMESPACES.includes(namespace)) return false;
     return !DENIED_METHODS.has(name) && !SIGNING.test(name);
   };
@@ -80,4 +81,8 @@ export function methodPolicy({ allow, development = false }: PolicyOptions): (me
 /** The part before the first underscore, empty without one. */
 function namespaceOf(method: string): string {
   return method.slice(0, Math.max(0, method.indexOf('_')));
+}
+
+function isReading(debugMethod: string): boolean {
+  return DEBUG_READING.some((form) => form.test(debugMethod)) && !DEBUG_OTHER.test(debugMethod);
 }

@@ -31,8 +31,9 @@ const NEXT_ANSWER = Buffer.from('}{');
 
 /** Most bytes of the envelope before the tail, and of the part after it. */
 const MAX_ENVELOPE = 128;
-const ENVELOPE =
-  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"id"\s*:\s*(?:1|"1"|null)\s*,\s*)*(?="result"\s*:\s*["{[\w-]|"error"\s*:\s*\{)/;
+const MEMBERS = String.raw`(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"id"\s*:\s*(?:1|"1"|null)\s*,\s*)*`;
+const OUTCOME = String.raw`(?="result"\s*:\s*["{[\w-]|"error"\s*:\s*\{)`;
+const ENVELOPE = new RegExp(String.raw`^\s*\{\s*${MEMBERS}${OUTCOME}`);
 const ENVELOPE_LAST =
   /(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*|,\s*"id"\s*:\s*(?:1|"1"|null)\s*|,\s*"error"\s*:\s*null\s*)+\}\s*$/;
 /** An error that is none, beside a result. */

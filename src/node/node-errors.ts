@@ -89,8 +89,11 @@ export function isBusy(error: UpstreamError): boolean {
 }
 
 /** Faults of the way to the node, and conditions that pass, as nodes and proxies word them in an error of a call. */
-const PASSING_TEXT =
-  /\b(deadline|cancell?ed|abort(ed)?|busy|temporar(y|ily)|retry|syncing|initiali[sz]ing|shutting down|not ready|out of memory|upstream|backend|bad gateway|service unavailable|broken pipe|EOF|hang ?up)\b|ECONN|connect(ion)? (was )?(refused|reset|closed|lost|error|failed)/i;
+const PASSING_TEXTS = [
+  /\b(deadline|cancell?ed|abort(ed)?|busy|temporar(y|ily)|retry|syncing|initiali[sz]ing|shutting down)\b/i,
+  /\b(not ready|out of memory|upstream|backend|bad gateway|service unavailable|broken pipe|EOF|hang ?up)\b/i,
+  /ECONN|connect(ion)? (was )?(refused|reset|closed|lost|error|failed)/i,
+];
 
 /** Words of messages that say no more than that a call failed. */
 const VAGUE_WORDS = new Set(
@@ -109,7 +112,8 @@ const VAGUE_WORDS = new Set(
  */
 export function isReason(error: UpstreamError): boolean {
   if (error.reason === 'too-large') return true;
-  if (error.reason !== 'rpc' || isBusy(error) || PASSING_TEXT.test(error.message)) return false;
+  if (error.reason !== 'rpc' || isBusy(error)) return false;
+  if (PASSING_TEXTS.some((form) => form.test(error.message))) return false;
   const words =
     wordsOf(error.message)
       .toLowerCase()

@@ -138,10 +138,8 @@ test('SIGHUP rejects a wrong configuration, applies a right one, and names setti
   await daemon.logged('some changed settings need a restart');
   assert.equal(await daemon.limit(), 50);
   const stderr = daemon.running.stderr();
-  assert.match(
-    stderr,
-    /"msg":"the configuration was reloaded".*"changed":\["server.cors_origins","tiers.test.requests_per_second","log.level"\]/,
-  );
+  const reloaded = /"msg":"the configuration was reloaded".*"changed":(\[[^\]]*\])/.exec(stderr)?.[1];
+  assert.equal(reloaded, '["server.cors_origins","tiers.test.requests_per_second","log.level"]');
   assert.match(stderr, /"ignored":\["index.poll_ms"\]/);
   const { headers } = await fetch(`${daemon.url}/healthz`, { headers: { origin: 'https://a.example' } });
   assert.equal(headers.get('access-control-allow-origin'), 'https://a.example');

@@ -4,30 +4,16 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { z } from 'zod';
-import type { GeneratedBlock } from '../../scripts/simulator/chain/block.ts';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
-import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
-import type { ReplayOptions } from '../../scripts/simulator/replay/options.ts';
-import { FatalError } from '../../src/lib/errors.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { startIndexer, startIndexerThread } from '../support/index/indexer.ts';
-import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
-import { ask, resultOf } from '../support/nodes/replay.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
+import { resultOf, startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
-
-const chainOf = (seed: number, blocks: number, startBlock = 1): GeneratedBlock[] => [
-  ...generateChain({ seed, blocks, startBlock, txPerBlock: 15 }).blocks,
-];
-
-async function replay(t: TestContext, options: ReplayOptions) {
-  const node = await startReplayNode({ quiet: true, ...options } as ReplayOptions);
-  t.after(() => node.close());
-  return node;
-}
+import { chainOf, freshIndex } from './indexed.ts';
 
 /** Every row that an indexer thread stores of the node's chain. */
 async function indexed(t: TestContext, url: string, head: number): Promise<string[]> {
@@ -37,14 +23,9 @@ async function indexed(t: TestContext, url: string, head: number): Promise<strin
   return dumpIndex(indexer.path);
 }
 
-/** Every row of a fresh index of the node's current chain. */
-async function freshIndex(t: TestContext, url: string): Promise<string[]> {
-  return dumpIndex(await buildIndex({ url, dir: tempDir(t), startBlock: 1 }));
-}
-
 test('a chain that grows while it is indexed is indexed like a chain that existed from the start', async (t) => {
   const blocks = chainOf(1, 120);
-  const node = await replay(t, { chain: blocks, head: 80 });
+  const node = await startNode(t, { chain: blocks, head: 80 });
   const dir = tempDir(t);
   const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir });
   await indexer.reaches(80);
@@ -58,8 +39,8 @@ test('a chain that grows while it is indexed is indexed like a chain that existe
 });
 
 test('a node_ws on another chain is reported, one on the same chain is not', async (t) => {
-  const node = await replay(t, { chain: chainOf(1, 20), head: 20, chainId: 143 });
-  const other = await replay(t, { chain: chainOf(2, 20), head: 20, chainId: 10_143 });
+  const node = await startNode(t, { chain: chainOf(1, 20), head: 20, chainId: 143 });
+  const other = await startNode(t, { chain: chainOf(2, 20), head: 20, chainId: 10_143 });
   const startWith = (ws: string) => startIndexer(t, { http: node.url, ws, dir: tempDir(t) });
   const wrong = startWith(other.wsUrl);
   const found = () =>
@@ -77,7 +58,7 @@ test('a node_ws on another chain is reported, one on the same chain is not', asy
 
 test('commits of few transfers are announced with the ids that they get, large ones are not', async (t) => {
   const chain = [...generateChain({ seed: 7, blocks: 25, startBlock: 1, txPerBlock: 300 }).blocks];
-  const node = await replay(t, { chain, head: 20 });
+  const node = await startNode(t, { chain, head: 20 });
   const index = { batchTransfers: 100_000 };
   const indexer = startIndexerThread(t, { http: node.url, ws: node.wsUrl, dir: tempDir(t), index });
   await indexer.reaches(20);
@@ -128,7 +109,7 @@ test('an indexer thread that fails or exits is reported', async (t) => {
 });
 
 test('a stop leaves everything in the file itself, though it is still open for reading', async (t) => {
-  const node = await replay(t, { chain: chainOf(2, 20), head: 20 });
+  const node = await startNode(t, { chain: chainOf(2, 20), head: 20 });
   const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
   await indexer.reaches(20);
   const reader = openIndexForReading(indexer.path);
@@ -141,7 +122,7 @@ test('a stop leaves everything in the file itself, though it is still open for r
 test('after a stop at any point indexing resumes at the next block', async (t) => {
   const isOtherStart = (line: string) =>
     /index.start_block differs from the first block.*"wanted":7,"first":1/.test(line);
-  const node = await replay(t, { chain: chainOf(2, 60), head: 5 });
+  const node = await startNode(t, { chain: chainOf(2, 60), head: 5 });
   const dir = tempDir(t);
   for (const head of [5, 17, 18, 60]) {
     node.setHead(head);
@@ -160,7 +141,7 @@ test('after a stop at any point indexing resumes at the next block', async (t) =
 });
 
 test('large and small commits, and those that follow the head afterwards, give the same rows', async (t) => {
-  const node = await replay(t, { chain: chainOf(5, 66), head: 60 });
+  const node = await startNode(t, { chain: chainOf(5, 66), head: 60 });
   const dumps = [];
   for (const index of [
     { batchTransfers: 20, backfillMemoryMb: 16 },
@@ -181,7 +162,7 @@ test('large and small commits, and those that follow the head afterwards, give t
 
 test('reorgs of growing depth while following end in the index of the branch that won', async (t) => {
   const blocks = chainOf(3, 70);
-  const node = await replay(t, { chain: blocks, head: 60, finalizedLag: 128 });
+  const node = await startNode(t, { chain: blocks, head: 60, finalizedLag: 128 });
   const dir = tempDir(t);
   const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir });
   await indexer.reaches(60);
@@ -212,255 +193,13 @@ async function hashOf(url: string, number: number): Promise<string> {
   return result.hash;
 }
 
-test('a node that goes backwards or restarts its sync rolls nothing back', async (t) => {
-  const node = await replay(t, { chain: chainOf(4, 50), head: 50 });
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
-  await indexer.reaches(50);
-  node.setHead(20);
-  await waitFor(() => indexer.status().nodeHead === 20, { what: 'the lower head to be seen' });
-  node.setHead(50);
-  await waitFor(() => indexer.status().nodeHead === 50, { what: 'the head to be back' });
-  await indexer.client.stop();
-  assert.equal(indexer.status().reorgs, 0);
-  assert.equal(indexer.status().head?.number, 50);
-});
-
-test('while the node is away the reason is shown, and indexing resumes when it is back', async (t) => {
-  const real = await replay(t, { chain: chainOf(5, 40), head: 20 });
-  const node = await startMisbehavingNode({ upstream: real.url });
-  t.after(() => node.close());
-  node.misbehave({ wire: { kind: 'reset' } });
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
-  await waitFor(() => indexer.status().reason, { what: 'a reason' });
-  assert.equal(indexer.status().phase, 'starting');
-  node.misbehave({});
-  await indexer.reaches(20);
-  assert.equal(indexer.status().reason, null);
-  node.misbehave({
-    wire: { kind: 'body', status: 502, text: '<html>Bad gateway</html>', type: 'text/html' },
-  });
-  real.setHead(40);
-  await waitFor(() => indexer.status().phase === 'paused' && /502/.test(indexer.status().reason ?? ''), {
-    what: 'the 502 to be the reason',
-  });
-  node.misbehave({});
-  await indexer.reaches(40);
-  await indexer.client.stop();
-});
-
-type Corruption = (node: MisbehavingNode) => void;
-const corruptions: [string, Corruption][] = [
-  [
-    'nulls for receipts near the tip',
-    (node) => node.misbehave({ nullFor: ['eth_getBlockReceipts'], times: 5 }),
-  ],
-  [
-    'blocks of another number',
-    (node) =>
-      node.misbehave({
-        times: 5,
-        replace: (method, _params, result) =>
-          method === 'eth_getBlockByNumber' ? { ...(result as object), number: '0x1' } : result,
-      }),
-  ],
-  [
-    'receipts of another block',
-    (node) =>
-      node.misbehave({
-        times: 5,
-        replace: (method, _params, result) =>
-          method === 'eth_getBlockReceipts'
-            ? (result as object[]).map((receipt) => ({
-                ...receipt,
-                blockHash: `0x${'9'.repeat(64)}`,
-                logs: [],
-              }))
-            : result,
-      }),
-  ],
-  [
-    'traces in another order',
-    (node) =>
-      node.misbehave({
-        times: 5,
-        replace: (method, _params, result) =>
-          method === 'debug_traceBlockByHash' ? (result as unknown[]).slice().reverse() : result,
-      }),
-  ],
-  [
-    'a parent hash of nobody',
-    (node) =>
-      node.misbehave({
-        times: 5,
-        replace: (method, params, result) =>
-          method === 'eth_getBlockByNumber' && params[1] === true
-            ? { ...(result as object), parentHash: `0x${'8'.repeat(64)}` }
-            : result,
-      }),
-  ],
-  [
-    'values that are no numbers',
-    (node) =>
-      node.misbehave({
-        times: 5,
-        replace: (method, _params, result) =>
-          method === 'eth_getBlockByNumber' ? { ...(result as object), timestamp: 'yesterday' } : result,
-      }),
-  ],
-  [
-    'answers cut off half-way',
-    (node) => node.misbehave({ wire: { kind: 'truncate', afterBytes: 5_000 }, times: 5 }),
-  ],
-  [
-    'garbage instead of JSON',
-    (node) => node.misbehave({ wire: { kind: 'body', status: 200, text: '{"jsonrpc":"2.0",' }, times: 5 }),
-  ],
-  ['batches with a reply too few', (node) => node.misbehave({ order: 'last-missing', times: 5 })],
-  ['batches in reverse order', (node) => node.misbehave({ order: 'reversed' })],
-];
-
-test('whatever a node answers wrongly, nothing wrong is stored and the index ends equal to the truth', async (t) => {
-  const blocksEach = 5;
-  const blocks = 10 + corruptions.length * blocksEach;
-  const real = await replay(t, { chain: chainOf(6, blocks), head: 10 });
-  const node = await startMisbehavingNode({ upstream: real.url });
-  t.after(() => node.close());
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
-  await indexer.reaches(10);
-  for (const [i, [what, corrupt]] of corruptions.entries()) {
-    t.diagnostic(`${what} from block ${11 + i * blocksEach}`);
-    const before = node.requests.length;
-    corrupt(node);
-    const head = 10 + (i + 1) * blocksEach;
-    real.setHead(head);
-    await indexer.reaches(head);
-    assert.ok(node.requests.length > before);
-  }
-  await indexer.client.stop();
-  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, real.url));
-});
-
-test('a node on another chain than the index is refused', async (t) => {
-  const dir = tempDir(t);
-  const first = await replay(t, { chain: chainOf(7, 5), chainId: 1 });
-  const indexer = startIndexer(t, { http: first.url, dir });
-  await indexer.reaches(5);
-  await indexer.client.stop();
-  const other = await replay(t, { chain: chainOf(7, 5), chainId: 2 });
-  const refused = startIndexer(t, { http: other.url, dir });
-  await assert.rejects(
-    refused.client.ended,
-    (error) => error instanceof FatalError && /chain 1 but the node is on chain 2/.test(error.message),
-  );
-});
-
-test('another chain behind the same address stops the index, which resumes when the right one is back', async (t) => {
-  const one = await replay(t, { chain: chainOf(7, 30), chainId: 1, head: 20 });
-  const two = await replay(t, { chain: chainOf(8, 40), chainId: 2 });
-  let current = one.url;
-  const node = await startMisbehavingNode({
-    async answer(method, params) {
-      const { result, error } = await ask(current, method, ...params);
-      if (error !== undefined) throw new NodeError(error.code, error.message);
-      return result;
-    },
-  });
-  t.after(() => node.close());
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
-  await indexer.reaches(20);
-  current = two.url;
-  await waitFor(() => indexer.status().nodeChain === 'another_chain', {
-    what: 'the other chain to be noticed',
-  });
-  assert.equal(indexer.status().phase, 'paused');
-  assert.match(
-    indexer.status().reason ?? '',
-    /another chain: its (chain id is 2, the index has 1|block 1 is 0x\w+, the index has 0x)/,
-  );
-  current = one.url;
-  one.setHead(30);
-  await indexer.reaches(30);
-  assert.equal(indexer.status().nodeChain, 'same');
-  assert.deepEqual(
-    indexer.watermarks.filter(({ kind }) => kind === 'rolled-back'),
-    [],
-  );
-});
-
-test('ignores a reorg from a node that reports no chain id, even if the indexer stops meanwhile', async (t) => {
-  const real = await replay(t, { chain: chainOf(7, 30), head: 20 });
-  const node = await startMisbehavingNode({ upstream: real.url });
-  t.after(() => node.close());
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
-  await indexer.reaches(20);
-  node.misbehave({ errorFor: { eth_chainId: { code: -32_603, message: 'not now' } } });
-  await real.fork(18);
-  real.mine();
-  await waitFor(() => /eth_chainId: not now/.test(indexer.status().reason ?? ''), { what: 'the reason' });
-  await indexer.client.stop();
-  assert.ok(indexer.watermarks.every(({ kind }) => kind === 'committed'));
-  assert.equal(indexer.status().head?.number, 20);
-});
-
-test('one answer of a lagging backend on a stale branch rolls nothing back', async (t) => {
-  const real = await replay(t, { chain: chainOf(9, 40), head: 40, finalizedLag: 0 });
-  const node = await startMisbehavingNode({ upstream: real.url });
-  t.after(() => node.close());
-  for (const head of ['latest', 'finalized'] as const) {
-    node.misbehave({});
-    const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { head } });
-    await indexer.reaches(40);
-    const asked = node.requests.length;
-    node.misbehave({
-      times: 1,
-      when: ({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === head,
-      replace: (_method, _params, result) => ({
-        ...(result as object),
-        number: '0x26',
-        hash: `0x${'5b'.repeat(32)}`,
-      }),
-    });
-    await waitFor(() => node.requests.length > asked + 10, { what: 'further looks at the head' });
-    await indexer.client.stop();
-    assert.deepEqual(
-      indexer.watermarks.filter(({ kind }) => kind === 'rolled-back'),
-      [],
-    );
-    assert.ok(!indexer.logs.some((line) => /differs from the index/.test(line)), indexer.logs.join('\n'));
-  }
-});
-
-test('a node whose chain breaks above the index’s head is named as the reason for the pause', async (t) => {
-  const real = await replay(t, { chain: chainOf(9, 40), head: 20 });
-  const node = await startMisbehavingNode({ upstream: real.url });
-  t.after(() => node.close());
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
-  await indexer.reaches(20);
-  node.misbehave({
-    replace: (method, params, result) =>
-      method === 'eth_getBlockByNumber' && params[0] === '0x15'
-        ? { ...(result as object), parentHash: `0x${'5b'.repeat(32)}` }
-        : result,
-  });
-  real.setHead(21);
-  await waitFor(
-    () => /the node's block 21 is not a child of its block 20/.test(indexer.status().reason ?? ''),
-    {
-      what: 'the reason',
-    },
-  );
-  assert.equal(indexer.status().phase, 'paused');
-  node.misbehave({});
-  await indexer.reaches(21);
-});
-
 test('without block receipts each transaction is requested, without traces only direct value is known', async (t) => {
   const blocks = chainOf(8, 12);
-  const full = await replay(t, { chain: blocks });
+  const full = await startNode(t, { chain: blocks });
   const expected = await freshIndex(t, full.url);
-  const single = await replay(t, { chain: blocks, blockReceipts: false });
+  const single = await startNode(t, { chain: blocks, blockReceipts: false });
   assert.deepEqual(await indexed(t, single.url, 12), expected);
-  const untraced = await replay(t, { chain: blocks, traces: false });
+  const untraced = await startNode(t, { chain: blocks, traces: false });
   const indexer = startIndexer(t, { http: untraced.url, dir: tempDir(t) });
   await indexer.reaches(12);
   await indexer.client.stop();
@@ -471,13 +210,13 @@ test('without block receipts each transaction is requested, without traces only 
 
 test('answers over the size limit of the node are fetched piece by piece', async (t) => {
   const blocks = chainOf(9, 6);
-  const expected = await freshIndex(t, (await replay(t, { chain: blocks })).url);
-  const small = await replay(t, { chain: blocks, maxResponseBytes: 25_000 });
+  const expected = await freshIndex(t, (await startNode(t, { chain: blocks })).url);
+  const small = await startNode(t, { chain: blocks, maxResponseBytes: 25_000 });
   assert.deepEqual(await indexed(t, small.url, 6), expected);
 });
 
 test('a start block that the node has not reached is logged once, not for each of its blocks', async (t) => {
-  const real = await replay(t, { chain: chainOf(12, 40), head: 5 });
+  const real = await startNode(t, { chain: chainOf(12, 40), head: 5 });
   const indexer = startIndexer(t, { http: real.url, dir: tempDir(t), index: { startBlock: 30 } });
   for (const count of [1, 2]) {
     const asked = () => real.stats().byMethod.eth_getBlockByNumber ?? 0;
@@ -494,7 +233,7 @@ test('a start block that the node has not reached is logged once, not for each o
 });
 
 test('on a node that has pruned its history the index begins at the oldest block and says so', async (t) => {
-  const real = await replay(t, { chain: chainOf(10, 40) });
+  const real = await startNode(t, { chain: chainOf(10, 40) });
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
   const isPruned = (block: unknown): boolean => Number(block) < 25;
@@ -524,7 +263,7 @@ test('on a node that has pruned its history the index begins at the oldest block
 });
 
 test('a block that fails during the search for the first one is retried alone', async (t) => {
-  const real = await replay(t, { chain: chainOf(12, 40) });
+  const real = await startNode(t, { chain: chainOf(12, 40) });
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
   node.misbehave({

@@ -353,7 +353,10 @@ test('without an index, or without a node, verify says what to do', async (t) =>
     assert.equal(lost.code, 1);
     assert.match(
       lost.stderr,
-      /^atlas-node: there is no .*index\.db: name the folder of the index with --data-dir, or the configuration with --config\n$/,
+      new RegExp(
+        String.raw`^atlas-node: there is no .*index\.db: name the folder of the index with --data-dir, ` +
+          String.raw`or the configuration with --config\n$`,
+      ),
     );
   }
   const chain = [...generateChain({ seed: 7, blocks: 3, txPerBlock: 2 }).blocks];

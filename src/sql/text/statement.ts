@@ -11,8 +11,10 @@ const DESCRIBING = ['show', 'describe', 'desc', 'pragma'];
 const LISTS = 'the tables and columns are listed by: atlas-node sql .schema';
 
 /** What reads the file, the disk or SQLite's own tables. */
-const RESERVED =
-  /^(?:pragma_|sqlite_|fts[0-9]|rtree|geopoly|dbstat$|bytecode$|tables_used$|load_extension$|readfile$|writefile$|edit$)/;
+const RESERVED = [
+  /^(?:pragma_|sqlite_|fts[0-9]|rtree|geopoly)/,
+  /^(?:dbstat|bytecode|tables_used|load_extension|readfile|writefile|edit)$/,
+];
 
 /** A statement that may be run. */
 export interface Statement {
@@ -60,7 +62,8 @@ function endOf(tokens: readonly Token[]): number {
 function refuseReserved(token: Token, next: Token | undefined): void {
   const name = nameOf(token);
   if (name === undefined) return;
-  if (RESERVED.test(name)) throw new QueryRefusal(`"${name}" is not available in queries`);
+  if (RESERVED.some((form) => form.test(name)))
+    throw new QueryRefusal(`"${name}" is not available in queries`);
   if ((name === 'main' || name === 'temp') && isSymbol(next, '.'))
     throw new QueryRefusal(`name tables without "${name}."`);
 }

@@ -154,10 +154,9 @@ test('the status table says what a rebuild would change, and how many blocks it 
   const rules = { version: 1, newest: 1, changes: [], isConfigured: false };
   assert.match(unfolded(tableOf({ ...BACKFILLING, rules }, 0)), /^rules +1$/m);
   const changed = { ...rules, newest: 2, changes: ['one change', 'another one'] };
-  assert.match(
-    tableOf({ ...BACKFILLING, rules: changed }, 0),
-    /^rules +1; a new index gets 2\nrebuilding +reads 1,233,568 blocks again; it would change:\n +one change\n +another one$/m,
-  );
+  const rebuilding = tableOf({ ...BACKFILLING, rules: changed }, 0);
+  assert.match(rebuilding, /^rules +1; a new index gets 2\nrebuilding +reads 1,233,568 blocks again; /m);
+  assert.match(rebuilding, /blocks again; it would change:\n +one change\n +another one$/m);
 });
 
 test('the status table reports a read failure once', () => {

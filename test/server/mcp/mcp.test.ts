@@ -175,7 +175,10 @@ test('a call with unknown arguments is refused and names them', async (t) => {
   };
   assert.match(
     await call('address_transfers', { ...WALLET, tokens: address('coin'), directon: 'in', x: 1 }),
-    /invalid_parameter.*unknown argument .*tokens.* \(did you mean .*token.*\), .*directon.* \(did you mean .*direction.*\), .*x.*; the arguments are address, direction,/,
+    new RegExp(
+      String.raw`invalid_parameter.*unknown argument .*tokens.* \(did you mean .*token.*\), .*directon.* ` +
+        String.raw`\(did you mean .*direction.*\), .*x.*; the arguments are address, direction,`,
+    ),
   );
   for (const name of ['format', 'seen', 'api_key'])
     assert.match(await call('address_transfers', { ...WALLET, [name]: 'csv' }), /unknown argument/);

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { z } from 'zod';
 import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
 import { type KeyStore, openKeyStore } from '../../../src/access/keys.ts';
 import { ByteBudget } from '../../../src/lib/byte-budget.ts';
@@ -13,13 +12,14 @@ import { type CallError, StreamClient } from '../../streams/client.ts';
 import { startTestDaemon, type TestDaemon } from '../../support/daemon/daemon.ts';
 import { startGeneratedNode, suiteCleanup } from '../../support/nodes/replay.ts';
 import { waitFor } from '../../support/wait.ts';
+import { BAD_MESSAGES, SIGNALS_MESSAGES } from './bad-messages.ts';
+import { OPERATOR_TOKEN, testKeys } from './key-tests.ts';
+import { refusal } from './refusal.ts';
 
 const MAX_MESSAGE = 20_000;
 const MAX_BACKLOG = 524_288;
 
 const hex = (number: number) => `0x${number.toString(16)}`;
-
-const OPERATOR_TOKEN = 'operator of the test';
 
 suite('WebSocket endpoints', () => {
   const owner = suiteCleanup();
@@ -55,6 +55,8 @@ suite('WebSocket endpoints', () => {
     await waitFor(isKnown, { what: 'the new key to be known' });
     return { key, id: record.id };
   };
+  testKeys({ owner, daemon: () => served, keys: () => keys, newKey });
+
   const open = async (path?: string) => StreamClient.open(owner, served.url, (await newKey()).key, path);
 
   test('an upgrade without a valid key is refused with the specified body', async () => {
@@ -93,22 +95,6 @@ suite('WebSocket endpoints', () => {
     assert.equal(await client.call('eth_chainId'), `0x${node.chainId.toString(16)}`);
     socket.close();
     await client.closed();
-  });
-
-  test('the sixth connection of a key is refused until another one closes', async () => {
-    const { key } = await newKey();
-    const paths = ['/ws', '/ws/signals', '/ws', '/ws', '/ws/signals'];
-    const clients = await Promise.all(paths.map((path) => StreamClient.open(owner, served.url, key, path)));
-    const refused = await refusal(`${served.url}/ws`, { headers: { 'X-API-Key': key } });
-    assert.equal(refused.status, 429);
-    assert.deepEqual(JSON.parse(refused.body).error, {
-      code: -32005,
-      message: 'connection limit reached: 5 per API key',
-    });
-    clients[0]?.socket.close();
-    await clients[0]?.closed();
-    clients.push(await StreamClient.open(owner, served.url, key));
-    for (const { socket } of clients) socket.close();
   });
 
   test('the eleventh subscription is refused until another one ends', async () => {
@@ -162,34 +148,7 @@ suite('WebSocket endpoints', () => {
 
   test('bad messages get an error and the connection stays open', async () => {
     const client = await open();
-    const cases: [string, number][] = [
-      ['nonsense', -32700],
-      ['{"jsonrpc":"2.0","id":1', -32700],
-      ['[]', -32600],
-      ['5', -32600],
-      ['{"id":1,"method":"eth_chainId"}', -32600],
-      [JSON.stringify(Array(1_001).fill(5)), -32600],
-      ['{"jsonrpc":"2.0","id":1,"method":"eth_nothing","params":[]}', -32601],
-      ['{"jsonrpc":"2.0","id":1,"method":"atlas_subscribe","params":[]}', -32601],
-      ['{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":{"a":1}}', -32602],
-      ['{"jsonrpc":"2.0","id":1,"method":"eth_subscribe"}', -32602],
-      ['{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":[5]}', -32602],
-      ['{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["heads"]}', -32601],
-      ['{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["__proto__"]}', -32601],
-      ['{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["logs",{"address":"0x1"}]}', -32602],
-      ['{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["wallet_transfers"]}', -32602],
-      ['{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["logs",{"adress":[]}]}', -32602],
-      ['{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["logs",{"commitStates":true}]}', -32602],
-      ['{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["logs",{},{"address":[]}]}', -32602],
-      [
-        '{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["chainLogs",{"commitState":true}]}',
-        -32602,
-      ],
-      ['{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newPendingTransactions"]}', -32602],
-      ['{"jsonrpc":"2.0","id":1,"method":"eth_unsubscribe","params":[]}', -32602],
-      ['{"jsonrpc":"2.0","id":1,"method":"eth_unsubscribe","params":["0x1"]}', -32000],
-    ];
-    for (const [i, [text, code]] of cases.entries()) {
+    for (const [i, [text, code]] of BAD_MESSAGES.entries()) {
       client.socket.send(text);
       const answer = await client.answerAt(i);
       const [first] = [JSON.parse(answer)].flat();
@@ -201,22 +160,7 @@ suite('WebSocket endpoints', () => {
 
   test('/ws/signals has two methods, answers without an id, and refuses bad filters', async () => {
     const client = await open('/ws/signals');
-    const cases: [string, number | null][] = [
-      ['{"jsonrpc":"2.0","method":"atlas_subscribe","params":{"wallets":[]}}', null],
-      ['{"jsonrpc":"2.0","method":"atlas_subscribe"}', null],
-      ['{"jsonrpc":"2.0","method":"eth_chainId","params":[]}', -32601],
-      ['{"jsonrpc":"2.0","method":"eth_subscribe","params":["newHeads"]}', -32601],
-      ['{"jsonrpc":"2.0","method":"atlas_subscribe","params":{"wallets":"0x12"}}', -32602],
-      ['{"jsonrpc":"2.0","method":"atlas_subscribe","params":{"wallets":["0x12"]}}', -32602],
-      ['{"jsonrpc":"2.0","method":"atlas_subscribe","params":{"tokens":[5]}}', -32602],
-      ['{"jsonrpc":"2.0","method":"atlas_subscribe","params":{"events":["wallet_sold"]}}', -32602],
-      ['{"jsonrpc":"2.0","method":"atlas_subscribe","params":{"fromBlock":-1}}', -32602],
-      ['{"jsonrpc":"2.0","method":"atlas_subscribe","params":["all"]}', -32602],
-      [`{"jsonrpc":"2.0","method":"atlas_subscribe","params":{"address":"0x${'1'.repeat(40)}"}}`, -32602],
-      ['{"jsonrpc":"2.0","method":"atlas_subscribe","params":[{},{"wallets":[]}]}', -32602],
-      ['{"jsonrpc":"2.0","method":"atlas_unsubscribe","params":["0x0"]}', -32000],
-    ];
-    for (const [i, [text, code]] of cases.entries()) {
+    for (const [i, [text, code]] of SIGNALS_MESSAGES.entries()) {
       client.socket.send(text);
       const { id, result, error } = JSON.parse(await client.answerAt(i));
       assert.equal(id, null);
@@ -284,117 +228,12 @@ suite('WebSocket endpoints', () => {
     bystander.socket.close();
   });
 
-  test('messages count against the rate of the key', async () => {
-    const { key } = await newKey('free');
-    await waitFor(
-      async () =>
-        (
-          await fetch(`${served.url}/api/wallet_summary?address=0x${'0'.repeat(40)}`, {
-            headers: { 'X-API-Key': key },
-          })
-        ).headers.get('ratelimit-remaining') === '4',
-      { what: 'a full bucket', everyMs: 300 },
-    );
-    const client = await StreamClient.open(owner, served.url, key);
-    const calls = Array.from({ length: 60 }, (_, i) =>
-      i % 2 ? client.call('eth_chainId') : client.call('eth_unsubscribe', '0x0'),
-    );
-    const outcomes = await Promise.allSettled(calls);
-    const limited = outcomes.flatMap((outcome) =>
-      outcome.status === 'rejected' && outcome.reason.code === -32005 ? outcome.reason : [],
-    );
-    assert.ok(limited.length >= 40, `${limited.length} were refused`);
-    for (const error of limited) assert.ok(error.data.retryAfter >= 1);
-    client.socket.close();
-  });
-
   test('both endpoints share the answer budget', async (t) => {
     const { key } = await newKey();
     const { mock } = t.mock.method(ByteBudget.prototype, 'forClient');
     for (const path of ['/ws', '/ws/signals']) await StreamClient.open(owner, served.url, key, path);
     assert.equal(mock.callCount(), 2);
     assert.equal(mock.calls[0]?.this, mock.calls[1]?.this);
-  });
-
-  test('a key with an allow list calls and subscribes within it, and a change closes its sockets', async () => {
-    const { key, id } = await newKey('unlimited', [
-      'eth_chainId',
-      'eth_subscribe',
-      'GET /api/wallet_summary',
-    ]);
-    const refused = await refusal(`${served.url}/ws/signals`, { headers: { 'X-API-Key': key } });
-    assert.equal(refused.status, 403);
-    assert.equal(JSON.parse(refused.body).error.code, -32601);
-    const client = await StreamClient.open(owner, served.url, key);
-    assert.match(await client.call('eth_chainId'), /^0x/);
-    await client.call('eth_subscribe', 'newHeads');
-    await assert.rejects(client.call('eth_blockNumber'), {
-      code: -32601,
-      message: /may not call eth_blockNumber/,
-    });
-    await assert.rejects(client.call('eth_unsubscribe', '0x1'), { code: -32601 });
-
-    const url = `${served.url}/rpc`;
-    const calls = ['eth_blockNumber', 'eth_chainId'].map((method, id) => ({ jsonrpc: '2.0', id, method }));
-    const post = (body: object) =>
-      fetch(url, { method: 'POST', headers: { 'X-API-Key': key }, body: JSON.stringify(body) });
-    const [first, second] = z.array(z.looseObject({})).parse(await (await post(calls)).json());
-    assert.equal(z.object({ code: z.number() }).parse(first?.error).code, -32601);
-    assert.match(String(second?.result), /^0x/);
-    assert.equal((await post({ jsonrpc: '2.0', method: 'eth_blockNumber' })).status, 204, 'a notification');
-
-    keys.update(id, { allow: ['GET /api/wallet_summary'] });
-    assert.equal((await client.closed()).reason, 'the operator changed what this API key may use; reconnect');
-    assert.equal((await refusal(`${served.url}/ws`, { headers: { 'X-API-Key': key } })).status, 403);
-  });
-
-  test('a revoked key loses its connections within a second', async () => {
-    const took: number[] = [];
-    // The machine may be busy with another test for a moment, but not every time.
-    while (Math.min(...took) >= 1_000 && took.length < 20) {
-      const { key, id } = await newKey();
-      const clients = [
-        await StreamClient.open(owner, served.url, key),
-        await StreamClient.open(owner, served.url, key, '/ws/signals'),
-      ];
-      const began = performance.now();
-      keys.revoke(id);
-      for (const client of clients) {
-        assert.deepEqual(await client.closed(), { code: 1008, reason: 'the API key is no longer valid' });
-      }
-      took.push(performance.now() - began);
-    }
-    assert.ok(Math.min(...took) < 1_000, `${took} ms`);
-  });
-
-  test('the operator sees a socket with its address, its key in use and its calls, and closes it', async () => {
-    const operate = async (path: string, init: RequestInit = {}) => {
-      const headers = { Authorization: `Bearer ${OPERATOR_TOKEN}` };
-      return JSON.parse(await (await fetch(`${served.url}/admin/api/${path}`, { ...init, headers })).text());
-    };
-    const { totals: before } = (await operate('overview')).activity;
-    const { key, id } = await newKey();
-    const client = await StreamClient.open(owner, served.url, key);
-    await client.call('eth_chainId', []);
-    await waitFor(async () => (await operate('overview')).status.lagBlocks !== null, {
-      what: 'the head of the node',
-    });
-    const { activity, version, status } = await operate('overview');
-    assert.ok(activity.totals.rpcCalls > before.rpcCalls && activity.totals.requests > before.requests);
-    assert.ok(activity.samples.length > 0 && activity.residentBytes > 0);
-    assert.equal(typeof version + typeof status.lagBlocks, 'stringnumber');
-    const { keys: listed } = await operate('keys');
-    const { lastUsedAt } = listed.find((one: { id: number }) => one.id === id);
-    assert.ok(Date.now() - Date.parse(lastUsedAt) < 60_000, lastUsedAt);
-    const { sockets } = await operate('sockets');
-    const socket = sockets.find(({ keyId }: { keyId: number }) => keyId === id);
-    assert.equal(socket.address, '127.0.0.1');
-    await operate(`sockets/${socket.id}/close`, { method: 'POST', body: '{}' });
-    assert.deepEqual(await client.closed(), { code: 1008, reason: 'the operator closed this socket' });
-    assert.equal(
-      (await operate(`sockets/${socket.id}/close`, { method: 'POST', body: '{}' })).error.code,
-      'not_found',
-    );
   });
 
   test('a client that never reads is closed as a slow consumer without delaying others', async () => {
@@ -461,23 +300,14 @@ suite('WebSocket endpoints', () => {
   });
 
   test('a shutdown closes every connection with code 1001', async () => {
-    const other = await startTestDaemon(owner, { flags: { '--node-http': node.url } });
     const clients = [
-      await StreamClient.open(owner, other.url, other.key),
-      await StreamClient.open(owner, other.url, other.key, '/ws/signals'),
+      await StreamClient.open(owner, served.url, served.key),
+      await StreamClient.open(owner, served.url, served.key, '/ws/signals'),
     ];
     await clients[0]?.subscribe('newHeads');
-    await other.daemon.close();
+    await served.daemon.close();
     for (const client of clients) {
       assert.deepEqual(await client.closed(), { code: 1001, reason: 'the server is shutting down' });
     }
   });
 });
-
-async function refusal(url: string, options: { headers?: Record<string, string> }) {
-  const socket = new WebSocket(url.replace('http', 'ws'), options);
-  const [, response] = await once(socket, 'unexpected-response');
-  let body = '';
-  for await (const chunk of response) body += chunk;
-  return { status: response.statusCode as number, body };
-}
