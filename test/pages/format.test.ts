@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nameIn } from '../../src/pages/explorer/transaction/sentences.ts';
-import { compact, shortAmount, shortHex, unitsToText } from '../../src/pages/ui/format.ts';
+import { compact, shortAmount, shortHex, unitsText, unitsToText } from '../../src/pages/ui/format.ts';
 
 const ADDRESS = `0x${'ab'.repeat(20)}`;
 
@@ -14,6 +14,13 @@ test('amounts of any size and any decimals are short, with powers of ten written
   assert.equal(shortAmount(unitsToText(12_345n, 10)), '0.0000012');
   assert.equal(shortAmount(unitsToText(0n, 255)), '0');
   assert.equal(compact(5.794e76), '5.79e76');
+});
+
+test('an amount counts units while its decimals are unknown, with or without a symbol', () => {
+  assert.equal(unitsText('1500000', 6, 'USD'), '1.5 USD');
+  assert.equal(unitsText('1500000', null, 'USD'), '1,500,000 units USD');
+  assert.equal(unitsText('5', null, null), '5 units');
+  assert.equal(unitsText('5', 0, null), '5');
 });
 
 test('an address whose label or symbol is invisible is shown by its digits', () => {
