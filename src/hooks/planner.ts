@@ -222,13 +222,17 @@ export class Planner {
   }
 
   private eventsOf(filter: SignalFilter, row: EventRow): PlannedEvent[] {
-    this.source ??= this.options.sourceOf(this.reads);
-    const event = TransferEvent.from(this.source, row);
+    const event = TransferEvent.from(this.openSource(), row);
     return signalsOf(filter, event).map((signal) => {
       event.side(signal.direction); // reads the transaction now, while the snapshot is open
       event.awaitsParties();
       return { event, signal };
     });
+  }
+
+  private openSource(): IndexSource {
+    this.source ??= this.options.sourceOf(this.reads);
+    return this.source;
   }
 
   /**
@@ -247,7 +251,8 @@ export class Planner {
         : this.merged(wallets, first, below);
     for (const { ids, reached } of pieces) {
       for (let at = 0; at < ids.length; at += ROWS_PER_READ) {
-        const rows = this.reads.events(ids.slice(at, at + ROWS_PER_READ));
+        // Most transfers of the hook's wallets are events, which tell of their transactions; of all transfers, few are.
+        const rows = this.openSource().read(ids.slice(at, at + ROWS_PER_READ), wallets !== null);
         yield { rows, reached: rows.at(-1)!.id + 1 };
       }
       yield { rows: [], reached };

@@ -2,7 +2,8 @@
 export class LruMap<K, V> {
   private readonly size: number;
   private young = new Map<K, V>();
-  private old = new Map<K, V>();
+  /** Null until the younger one was full: many caches stay small. */
+  private old: Map<K, V> | null = null;
 
   /** Keeps at least the `size` most recently used entries, and at most twice as many. */
   constructor(size: number) {
@@ -12,7 +13,7 @@ export class LruMap<K, V> {
   get(key: K): V | undefined {
     const value = this.young.get(key);
     if (value !== undefined) return value;
-    const older = this.old.get(key);
+    const older = this.old?.get(key);
     if (older !== undefined) this.set(key, older);
     return older;
   }
@@ -27,6 +28,6 @@ export class LruMap<K, V> {
 
   clear(): void {
     this.young.clear();
-    this.old.clear();
+    this.old = null;
   }
 }

@@ -1,47 +1,64 @@
 /** The sender and receiver of a transaction, as far as the index has them. */
 import type { Db } from '../store/open-database.ts';
+import type { PackedPair } from '../store/packed-parties.ts';
 import {
   addressesOfPair,
-  type BlockParties,
   type Parties,
   type PartyAddresses,
   prepareBlockParties,
+  walletsOfPair,
 } from '../store/read/transaction-parties.ts';
+import type { EventReader } from './events.ts';
 import type { TransferRow } from './transfers.ts';
 
 export type { Parties } from '../store/read/transaction-parties.ts';
 
 type PartiesRow = Pick<TransferRow, 'id' | 'eventIndex' | 'blockNumber' | 'blockHash'>;
+type TransferAt<Row> = (row: Row, i: number) => ReturnType<PartyAddresses['transferAt']>;
 
-/** Each keeps the blocks read last, so it must not outlive a rollback. */
+/** Each keeps what it loaded last, so it must not outlive a rollback. */
 export interface StoredParties {
-  /** Reads what the blocks of these transfers have, in one statement instead of one for each block. */
-  load(rows: readonly PartiesRow[]): void;
+  /** Reads the parties of these transfers and their addresses, in two statements instead of three for each. */
+  load<Row extends PartiesRow>(rows: readonly Row[], transferAt: TransferAt<Row>): void;
   /**
    * The parties of the transaction of any of its transfers. Null if they are unknown: the block was indexed by an
    * earlier release, or its node left them out.
    */
-  of(row: PartiesRow, transferAt: PartyAddresses['transferAt']): Parties | null;
+  of<Row extends PartiesRow>(row: Row, transferAt: TransferAt<Row>): Parties | null;
 }
 
 export function prepareStoredParties(
   db: Db,
-): (addresses: Pick<PartyAddresses, 'walletAddress' | 'contractOf'>) => StoredParties {
+): (addresses: Pick<EventReader, 'walletAddress' | 'contractOf' | 'loadWallets'>) => StoredParties {
   const partiesOfBlocks = prepareBlockParties(db);
-  return ({ walletAddress, contractOf }) => {
-    /** By block hash; undefined for a block without stored parties. */
-    let blocks = new Map<string, BlockParties | undefined>();
-    const load = (rows: readonly PartiesRow[]): void => {
-      const numbers = new Map(rows.map(({ blockHash, blockNumber }) => [blockHash, blockNumber]));
-      const found = partiesOfBlocks([...numbers.values()]);
-      blocks = new Map([...numbers].map(([hash, number]) => [hash, found.get(number)]));
+  return ({ walletAddress, contractOf, loadWallets }) => {
+    /** By the id of the transaction's first transfer; null if the index has none. */
+    const pairs = new Map<number, PackedPair | null>();
+    const read = (rows: readonly PartiesRow[]): void => {
+      pairs.clear();
+      const blocks = partiesOfBlocks([...new Set(rows.map(({ blockNumber }) => blockNumber))]);
+      for (const { id, eventIndex, blockNumber } of rows) {
+        const first = id - eventIndex;
+        if (!pairs.has(first)) pairs.set(first, blocks.get(blockNumber)?.of(first) ?? null);
+      }
     };
     return {
-      load,
+      load(rows, transferAt) {
+        read(rows);
+        const wallets: number[] = [];
+        for (const row of rows) {
+          const pair = pairs.get(row.id - row.eventIndex);
+          if (pair) wallets.push(...walletsOfPair(pair, (i) => transferAt(row, i)));
+        }
+        loadWallets(wallets);
+      },
       of(row, transferAt) {
-        if (!blocks.has(row.blockHash)) load([row]);
-        const pair = blocks.get(row.blockHash)?.of(row.id - row.eventIndex) ?? null;
-        return pair && addressesOfPair(pair, { transferAt, walletAddress, contractOf });
+        const first = row.id - row.eventIndex;
+        if (!pairs.has(first)) read([row]);
+        const pair = pairs.get(first) ?? null;
+        return (
+          pair && addressesOfPair(pair, { transferAt: (i) => transferAt(row, i), walletAddress, contractOf })
+        );
       },
     };
   };

@@ -4,7 +4,7 @@ import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
 import { prepareIsGap } from '../store/block-gaps.ts';
 import { chainOf, prepareLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
-import { prepareTransferParties } from '../store/read/transfers.ts';
+import { prepareTransferParties, prepareTransfers } from '../store/read/transfers.ts';
 import { HistoryCursor, WALLET_HISTORY } from '../store/wallet-history.ts';
 import { prepareBlockBefore, prepareLastIdsAt, prepareLastIdsUpTo } from './blocks.ts';
 import { prepareEventReader } from './events.ts';
@@ -13,7 +13,6 @@ import type { Snapshot } from './snapshot.ts';
 import { prepareStoredParties } from './stored-parties.ts';
 import { prepareTokenStart, prepareTokenSymbols } from './tokens.ts';
 import { prepareTradeIds, prepareTradeRules } from './trade-ids.ts';
-import { prepareTransactionRows, prepareTransactionStart } from './transaction-rows.ts';
 import { WalletIdCache } from './wallet-id-cache.ts';
 import { prepareFirstTransferByAddress, prepareWalletIdByAddress } from './wallets.ts';
 
@@ -82,6 +81,7 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot, tradeLists: Confi
   const idOf = prepareWalletIdByAddress(db);
   const firstTransferOf = prepareFirstTransferByAddress(db);
   const events = prepareEventReader(db);
+  const transfers = prepareTransfers(db);
   const tradeIdsAt = prepareTradeIds(db, new WalletIdCache(db, snapshot), tradeLists);
   const tradeRulesAt = prepareTradeRules(db, tradeLists);
   const storedParties = prepareStoredParties(db);
@@ -108,8 +108,8 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot, tradeLists: Confi
     },
     /** The same by address. */
     tradeRules: () => tradeRulesAt(snapshot.head()),
-    transactionStart: prepareTransactionStart(db),
-    transactionRows: prepareTransactionRows(db),
+    transactionStart: transfers.transaction,
+    transactionRows: transfers.byId,
     contractOf: events.contractOf,
     walletAddress: events.walletAddress,
     isGap: prepareIsGap(db),

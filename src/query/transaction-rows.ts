@@ -6,7 +6,7 @@ import type { Db } from '../store/open-database.ts';
 import { prepareTransfers, type StoredTransfer } from '../store/read/transfers.ts';
 
 /** Transfers of a transaction that are read with one of its events (events.ts). */
-export { TRANSACTION_ROWS as START_ROWS } from '../store/read/transfers.ts';
+export { type StoredTransfer, TRANSACTION_ROWS as START_ROWS } from '../store/read/transfers.ts';
 
 /** A transfer in ids of `wallets` and `tokens`. */
 export interface TransactionRow extends PartTransfer {

@@ -7,6 +7,7 @@ import {
 } from '../model/block-gap.ts';
 import { rowChecksum } from './checksum.ts';
 import type { Db, Statement } from './open-database.ts';
+import { idList } from './read/id-list.ts';
 
 /** Block numbers, both inclusive. */
 export interface BlockRange {
@@ -131,6 +132,14 @@ export function prepareIsGap(db: Db): (block: number) => boolean {
     .prepare<[number], number>(`SELECT ${isGapSql('block')} FROM (SELECT +? AS block)`)
     .pluck();
   return (block) => statement.get(block) === 1;
+}
+
+/** Which of some blocks are gaps, in one statement. */
+export function prepareGapsAmong(db: Db): (blocks: readonly number[]) => ReadonlySet<number> {
+  const statement = db
+    .prepare<[string], number>(`SELECT list.value FROM json_each(?) list WHERE ${isGapSql('list.value')} = 1`)
+    .pluck();
+  return (blocks) => new Set(statement.all(idList(blocks)));
 }
 
 /** How many of the blocks `first .. last` are gaps; one that is of several kinds counts for each. */

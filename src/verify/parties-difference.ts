@@ -59,8 +59,7 @@ export function partiesDifference(
 }
 
 function partyTransfer(row: StoredTransfer | undefined, first: number) {
-  if (row === undefined || row.id - row.eventIndex !== first) return undefined;
-  return { from: row.sender, to: row.receiver, token: row.token };
+  return row !== undefined && row.id - row.eventIndex === first ? row : undefined;
 }
 
 /** The parties that block `i` of a batch names, as digits, by the digits of the transaction's hash. */

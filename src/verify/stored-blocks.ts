@@ -75,8 +75,7 @@ export class StoredBlocks {
       addressesOfPair(pair, {
         transferAt(i) {
           const row = rowAt(i);
-          if (row === undefined || row.id - row.eventIndex !== id) return undefined;
-          return { from: row.sender, to: row.receiver, token: row.token };
+          return row !== undefined && row.id - row.eventIndex === id ? row : undefined;
         },
         walletAddress: (wallet) => this.address('wallets', wallet),
         contractOf: (token) => this.address('tokens', token),

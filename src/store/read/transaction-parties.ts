@@ -8,6 +8,7 @@ import {
   PartyRole,
 } from '../packed-parties.ts';
 import { idList } from './id-list.ts';
+import type { StoredTransfer } from './transfers.ts';
 
 /** Reads the parties of blocks, by block number; of those of which the index has some. */
 export function prepareBlockParties(db: Db): (blocks: readonly number[]) => Map<number, BlockParties> {
@@ -48,7 +49,7 @@ export class BlockParties {
 /** What the places, wallets and tokens of a pair mean. */
 export interface PartyAddresses {
   /** Transfer `i` of the transaction; undefined if it has fewer. `token` is 0 for the native coin. */
-  transferAt(i: number): { from: number; to: number; token: number } | undefined;
+  transferAt(i: number): Pick<StoredTransfer, 'sender' | 'receiver' | 'token'> | undefined;
   /** Addresses, 40 lower-case hex digits. */
   walletAddress(wallet: number): string;
   contractOf(token: number): string;
@@ -60,9 +61,15 @@ export interface Parties {
   to: string;
 }
 
-/** The wallets that a pair names by id. */
-export function walletsOfPair({ from, to }: PackedPair): number[] {
-  return [from, to].flatMap((party) => ('wallet' in party ? [party.wallet] : []));
+/** The wallets that a pair names by id, and by those of its places that `transferAt` knows. */
+export function walletsOfPair(
+  { from, to }: PackedPair,
+  transferAt: PartyAddresses['transferAt'] = () => undefined,
+): number[] {
+  return [from, to].flatMap((party) => {
+    const named = namedBy(party, transferAt);
+    return named !== null && 'wallet' in named ? [named.wallet] : [];
+  });
 }
 
 /** Null if they are damaged. */
@@ -75,11 +82,22 @@ function addressOf(
   party: PackedParty,
   { transferAt, walletAddress, contractOf }: PartyAddresses,
 ): string | null {
-  if ('address' in party) return party.address;
-  if ('wallet' in party) return walletAddress(party.wallet);
+  const named = namedBy(party, transferAt);
+  if (named === null) return null;
+  if ('address' in named) return named.address;
+  if ('wallet' in named) return walletAddress(named.wallet);
+  return named.token === 0 ? null : contractOf(named.token);
+}
+
+/** What a party is; null if its place is unknown. */
+function namedBy(
+  party: PackedParty,
+  transferAt: PartyAddresses['transferAt'],
+): { wallet: number } | { token: number } | { address: string } | null {
+  if (!('place' in party)) return party;
   const transfer = transferAt(Math.floor(party.place / PARTY_ROLES));
   if (transfer === undefined) return null;
   const role = party.place % PARTY_ROLES;
-  if (role === PartyRole.token) return transfer.token === 0 ? null : contractOf(transfer.token);
-  return walletAddress(role === PartyRole.sender ? transfer.from : transfer.to);
+  if (role === PartyRole.token) return { token: transfer.token };
+  return { wallet: role === PartyRole.sender ? transfer.sender : transfer.receiver };
 }

@@ -24,6 +24,12 @@ export interface EventAsset {
   decimals: number | null;
 }
 
+/** How much of it; null where there is none. */
+export interface EventAmount {
+  asset: EventAsset;
+  units: bigint | null;
+}
+
 /** The members that `wallet_transfers` and signals have alike, without braces. */
 export function transferMembers(row: EventRow, asset: EventAsset, { markOf }: ChainInfo): string {
   const { token, tokenId, symbol, decimals } = asset;

@@ -6,13 +6,13 @@ import type { EventRow } from '../../query/events.ts';
 import type { StoredParties } from '../../query/stored-parties.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
 import { type TokenSymbols, UNREAD_TOKEN } from '../../query/tokens.ts';
-import { START_ROWS, type TransactionRow } from '../../query/transaction-rows.ts';
+import { START_ROWS, type StoredTransfer, transactionRow } from '../../query/transaction-rows.ts';
 import type { ChainInfo } from './event-json.ts';
 import type { Direction } from './signals.ts';
 import { equivalentsOf, type TradeContext } from './trade-facts.ts';
 import { PartCollector, type SideFacts, type TransactionPart } from './transaction-part.ts';
 import type { PartiesLookup, TransactionParties } from './transaction-parties.ts';
-import type { EventSource } from './transfer-event.ts';
+import { type EventSource, isDirect } from './transfer-event.ts';
 
 /** A transaction with at most this many transfers is read as a whole; of a larger one, only the wallets asked for. */
 const MAX_WHOLE = 64;
@@ -50,7 +50,7 @@ interface CurrentTransaction {
   /** The id of its first transfer. */
   first: number;
   /** Its transfers; null if there are more than MAX_WHOLE. */
-  rows: readonly TransactionRow[] | null;
+  rows: readonly StoredTransfer[] | null;
   /** The number of its block, if transfers of that may be missing. */
   gap: number | null;
   /** By wallet. */
@@ -65,7 +65,7 @@ export class IndexSource implements EventSource {
   private current: CurrentTransaction | null = null;
   private readonly storedParties: StoredParties;
   /** Transactions read ahead that are complete, by the id of their first transfer. */
-  private readonly ahead = new Map<number, TransactionRow[]>();
+  private readonly ahead = new Map<number, StoredTransfer[]>();
   /** The metadata of tokens by contract, once read: it does not change then. */
   private readonly facts = new Map<string, ReturnType<TokenSymbols>>();
 
@@ -93,12 +93,16 @@ export class IndexSource implements EventSource {
     if (!withTransactions) return reads.events(ids);
     const { events, transactions } = reads.eventsWithTransactions(ids);
     for (const row of transactions) {
-      const transaction = this.ahead.get(row.first);
-      if (transaction === undefined) this.ahead.set(row.first, [row]);
+      const first = row.id - row.eventIndex;
+      const transaction = this.ahead.get(first);
+      if (transaction === undefined) this.ahead.set(first, [row]);
       else transaction.push(row);
     }
     for (const [first, { length }] of this.ahead) if (length === START_ROWS) this.ahead.delete(first);
-    this.storedParties.load(events);
+    this.storedParties.load(
+      events.filter((row) => !isDirect(row)),
+      ({ id, eventIndex }, i) => this.ahead.get(id - eventIndex)?.[i],
+    );
     return events;
   }
 
@@ -109,7 +113,7 @@ export class IndexSource implements EventSource {
   sideOf(row: EventRow, direction: Direction, withTrade: boolean): SideFacts | undefined {
     const transaction = this.transactionOf(row);
     const own = transaction.rows?.[row.eventIndex] ?? this.options.reads.transactionRows([row.id])[0]!;
-    const wallet = direction === 'in' ? own.to : own.from;
+    const wallet = direction === 'in' ? own.receiver : own.sender;
     let part = transaction.parts.get(wallet);
     if (part === undefined || (withTrade && !part.tellsTrade))
       part = this.readPart(transaction, wallet, withTrade);
@@ -121,18 +125,18 @@ export class IndexSource implements EventSource {
   }
 
   partiesOf(row: EventRow): PartiesLookup | undefined {
-    const parties = this.storedParties.of(row, (i) => this.transferAt(row, i));
+    const parties = this.storedParties.of(row, this.transferAt);
     if (parties !== null) return { parties, reason: null };
     return this.directParties(row) ?? this.options.parties.get(row.txHash, row.blockHash);
   }
 
   /** Transfer `i` of the transaction of a row. */
-  private transferAt(row: EventRow, i: number): TransactionRow | undefined {
+  private readonly transferAt = (row: EventRow, i: number): StoredTransfer | undefined => {
     const { rows, first } = this.transactionOf(row);
     if (rows !== null) return rows[i];
     const [found] = this.options.reads.transactionRows([first + i]);
-    return found?.first === first ? found : undefined;
-  }
+    return found !== undefined && found.id - found.eventIndex === first ? found : undefined;
+  };
 
   /** The parties of the current transaction if it moved value itself: then the index knows them without the node. */
   private directParties({ txHash, blockHash }: EventRow): PartiesLookup | undefined {
@@ -141,10 +145,10 @@ export class IndexSource implements EventSource {
     const direct = current.rows?.find(({ kind }) => kind === TransferKind.nativeDirect);
     if (direct === undefined) return undefined;
     const { walletAddress } = this.options.reads;
-    const from = walletAddress(direct.from);
+    const from = walletAddress(direct.sender);
     return from === ZERO_DIGITS
       ? undefined
-      : { parties: { from, to: walletAddress(direct.to) }, reason: null };
+      : { parties: { from, to: walletAddress(direct.receiver) }, reason: null };
   }
 
   private transactionOf(row: EventRow): CurrentTransaction {
@@ -190,7 +194,8 @@ export class IndexSource implements EventSource {
     if (rows !== null) {
       const collector = begin();
       for (const row of rows)
-        if (row.from === wallet || row.to === wallet) collector.add(row.id - first, row);
+        if (row.sender === wallet || row.receiver === wallet)
+          collector.add(row.eventIndex, transactionRow(row));
       return collector;
     }
     const begun = transaction.reading?.collector;
@@ -215,8 +220,8 @@ export class IndexSource implements EventSource {
     const { ids, next } = history(collector.wallet, reading.next, Number.MAX_SAFE_INTEGER);
     for (let at = 0, count = FIRST_ROWS; at < ids.length; at += count, count = ids.length) {
       for (const row of transactionRows(ids.slice(at, at + count))) {
-        if (row.first !== first) return true;
-        collector.add(row.id - first, row);
+        if (row.id - row.eventIndex !== first) return true;
+        collector.add(row.eventIndex, transactionRow(row));
         reading.next = row.id + 1; // the next row may be unreadable
       }
     }

@@ -135,6 +135,7 @@ export class LiveTransfers {
   rollBack({ lastTransfer, lastWallet }: LastIds): void {
     if (this.nextTransfer !== undefined) this.nextTransfer = Math.min(this.nextTransfer, lastTransfer + 1);
     this.lastResolvedWallet = Math.min(this.lastResolvedWallet, lastWallet);
+    this.source = null; // it keeps ids
     this.index.invalidateIdsAbove(lastWallet);
   }
 

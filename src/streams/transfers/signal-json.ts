@@ -7,7 +7,7 @@ import { isNativeKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
 import { amountOf, type TransferRow } from '../../query/transfers.ts';
-import { assetOf, type ChainInfo, membersJson, transferMembers } from './event-json.ts';
+import { assetOf, type ChainInfo, type EventAmount, membersJson, transferMembers } from './event-json.ts';
 import type { Direction, Signal, SignalFacts } from './signals.ts';
 import { tradedAsset, tradeJson } from './trade-json.ts';
 import type { Payment } from './transaction-part.ts';
@@ -26,7 +26,8 @@ export interface SignalSubject extends SignalFacts {
 /** The payload of a signal pushed at `now` (Unix milliseconds). */
 export function signalJson(event: SignalSubject, signal: Signal, now: number): string {
   const { row, removed, chainInfo } = event;
-  const { token, units, ...asset } = subjectOf(event, signal);
+  const { asset, units } = subjectOf(event, signal);
+  const { token } = asset;
   const digits = units === null ? null : units.toString();
   const amount = digits === null ? null : `"${digits}"`;
   const { place } = event.side(signal.direction);
@@ -34,7 +35,7 @@ export function signalJson(event: SignalSubject, signal: Signal, now: number): s
   const wallet = signal.direction === 'in' ? row.to : row.from;
   const ageMs = Math.max(0, now - row.timestamp * 1000);
   return (
-    `{${transferMembers(row, { token, ...asset }, chainInfo)},` +
+    `{${transferMembers(row, asset, chainInfo)},` +
     `"event":"${signal.event}","direction":"${signal.direction}","wallet":"0x${wallet}",` +
     `"amount":${token === '' ? null : amount},"valueWei":${token === '' ? amount : null},` +
     `"value_mon":${token === '' && digits !== null ? `"${weiToCoin(digits)}"` : null},"chainId":${chainInfo.chainId},` +
@@ -49,10 +50,10 @@ export function signalJson(event: SignalSubject, signal: Signal, now: number): s
 }
 
 /** What an event is about, and how much of it: what a transfer moved, or a trade bought or sold. */
-function subjectOf(event: SignalSubject, { event: name, direction }: Signal) {
+function subjectOf(event: SignalSubject, { event: name, direction }: Signal): EventAmount {
   const trade = name === 'wallet_trade' ? event.trade(direction) : null;
   if (trade !== null) return tradedAsset(trade, event);
-  return { ...assetOf(event.row, event.chainInfo), units: amountOf(event.row) };
+  return { asset: assetOf(event.row, event.chainInfo), units: amountOf(event.row) };
 }
 
 /** The record of a signal, as its payload. */

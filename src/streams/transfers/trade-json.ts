@@ -4,7 +4,7 @@ import { NATIVE_DECIMALS } from '../../lib/units.ts';
 import { labelMembers } from '../../model/label.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
 import { type AssetDisplay, assetDecimals, tradeMembers } from '../../trades/trade-record.ts';
-import type { ChainInfo, EventAsset } from './event-json.ts';
+import type { ChainInfo, EventAmount } from './event-json.ts';
 import type { TradeFacts } from './trade-facts.ts';
 
 /** Whoever reports a trade. */
@@ -15,20 +15,13 @@ interface TradeSubject {
 }
 
 /** What a trade bought or sold, with its amount; of a swap and of most mixed trades nothing. */
-export function tradedAsset(
-  { asset, traded }: TradeFacts,
-  subject: TradeSubject,
-): EventAsset & { units: bigint | null } {
-  if (asset === null) return { token: '', tokenId: null, symbol: null, decimals: null, units: null };
+export function tradedAsset({ asset, traded }: TradeFacts, subject: TradeSubject): EventAmount {
+  if (asset === null)
+    return { asset: { token: '', tokenId: null, symbol: null, decimals: null }, units: null };
   const tokenNumber = traded?.tokenNumber ?? null;
   const { symbol, decimals } = displayOf(subject, asset, traded?.isCollection === true);
-  return {
-    token: asset,
-    tokenId: tokenNumber === null ? null : digitsToBigInt(tokenNumber).toString(),
-    symbol,
-    decimals,
-    units: traded?.amount ?? null,
-  };
+  const tokenId = tokenNumber === null ? null : digitsToBigInt(tokenNumber).toString();
+  return { asset: { token: asset, tokenId, symbol, decimals }, units: traded?.amount ?? null };
 }
 
 /** The members that only trades have, each followed by a comma. */

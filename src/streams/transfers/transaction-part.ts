@@ -1,6 +1,7 @@
 /** What an event reports about its wallet's part in the transaction. */
 import { isSemiFungible } from '../../model/transfer-kind.ts';
 import {
+  type Asset,
   type AssetAmount,
   MAX_LISTED_ASSETS,
   NATIVE,
@@ -108,7 +109,7 @@ export class TransactionPart {
     return this.collected.trade !== null;
   }
 
-  factsOf(eventIndex: number, transfer: PartTransfer): SideFacts {
+  factsOf(eventIndex: number, transfer: Asset): SideFacts {
     const { exchange, reason, gaveSomething } = transfer.token === NATIVE ? NO_EXCHANGE : this.exchangeOnce();
     const isPurchase = gaveSomething && this.collected.part.changeOf(transfer) > 0n;
     const place = this.placeOf(eventIndex);

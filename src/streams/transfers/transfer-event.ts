@@ -37,10 +37,13 @@ export interface Examiner {
 }
 
 /** Facts reported about a transfer. Its removal repeats them after the block is gone. */
-interface LearnedFacts {
-  sides: Partial<Record<Direction, SideFacts>>;
-  isFirst: Partial<Record<Direction, boolean>>;
+interface LearnedFacts extends Record<Direction, LearnedSide> {
   parties: PartiesLookup | undefined;
+}
+
+interface LearnedSide {
+  facts: SideFacts | undefined;
+  isFirst: boolean | undefined;
 }
 
 /** The form of a push: a signal, or as a direction a `wallet_transfers` payload. */
@@ -67,7 +70,8 @@ export class TransferEvent implements SignalSubject {
   /** Null once the event is kept only for its possible removal, because a source may hold a whole block. */
   private readonly source: EventSource | null;
   private readonly learned: LearnedFacts;
-  private readonly notifications = new Map<Form, Notification>();
+  /** Most events have one form. */
+  private notifications: { form: Form; notification: Notification }[] = [];
 
   /** `source` is null for a copy, which shares the `learned` facts of the original. */
   private constructor(
@@ -86,7 +90,11 @@ export class TransferEvent implements SignalSubject {
   }
 
   static from(source: EventSource, row: EventRow, removed = false): TransferEvent {
-    return new TransferEvent(row, removed, source, source, { sides: {}, isFirst: {}, parties: undefined });
+    return new TransferEvent(row, removed, source, source, {
+      in: unlearned(),
+      out: unlearned(),
+      parties: undefined,
+    });
   }
 
   /** The same transfer without its source. The copy shares facts learned later about the original. */
@@ -101,11 +109,12 @@ export class TransferEvent implements SignalSubject {
 
   /** Adopts the facts learned by another copy of the same transfer. */
   learnFrom({ learned }: TransferEvent): void {
-    const { sides } = this.learned;
-    for (const direction of ['in', 'out'] as const)
-      if (sides[direction]?.trade === undefined)
-        Object.assign(sides, learned.sides[direction] && { [direction]: learned.sides[direction] });
-    Object.assign(this.learned.isFirst, learned.isFirst);
+    for (const direction of ['in', 'out'] as const) {
+      const own = this.learned[direction];
+      const other = learned[direction];
+      if (own.facts?.trade === undefined) own.facts = other.facts ?? own.facts;
+      own.isFirst = other.isFirst ?? own.isFirst;
+    }
     this.learned.parties ??= learned.parties;
   }
 
@@ -121,7 +130,7 @@ export class TransferEvent implements SignalSubject {
 
   private sideWith(direction: Direction, withTrade: boolean): SideFacts {
     while (!this.examine(direction, withTrade));
-    return this.learned.sides[direction] ?? UNKNOWN_SIDE;
+    return this.learned[direction].facts ?? UNKNOWN_SIDE;
   }
 
   /** Learns what the forms report, because a held event may outlast its block in the index. */
@@ -141,9 +150,9 @@ export class TransferEvent implements SignalSubject {
   }
 
   isFirst(direction: Direction): boolean {
-    const { isFirst } = this.learned;
-    isFirst[direction] ??= this.source?.isFirst(this.row, direction) ?? false;
-    return isFirst[direction];
+    const side = this.learned[direction];
+    side.isFirst ??= this.source?.isFirst(this.row, direction) ?? false;
+    return side.isFirst;
   }
 
   /** Sender and receiver of the transaction, or why they are unknown. */
@@ -189,35 +198,37 @@ export class TransferEvent implements SignalSubject {
   /** Sets the token metadata, once read. */
   nameToken(token: ReturnType<TokenSymbols>): void {
     Object.assign(this.row, token);
-    this.notifications.clear();
+    this.notifications = [];
   }
 
   notification(form: Form): Notification {
-    let notification = this.notifications.get(form);
-    if (notification === undefined) {
-      notification =
-        typeof form === 'string'
-          ? new Notification('eth_subscription', transferJson(this.row, form, this.removed, this.chainInfo))
-          : new Notification('atlas_subscription', signalJson(this, form, Date.now()));
-      this.notifications.set(form, notification);
-    }
+    for (const known of this.notifications) if (known.form === form) return known.notification;
+    const notification =
+      typeof form === 'string'
+        ? new Notification('eth_subscription', transferJson(this.row, form, this.removed, this.chainInfo))
+        : new Notification('atlas_subscription', signalJson(this, form, Date.now()));
+    this.notifications.push({ form, notification });
     return notification;
   }
 
   /** Examines a piece of the transaction. Returns true once nothing is left to examine. */
   private examine(direction: Direction, withTrade: boolean): boolean {
-    const { sides } = this.learned;
-    const known = sides[direction];
+    const side = this.learned[direction];
+    const known = side.facts;
     if (this.source === null || (known !== undefined && !(withTrade && known.trade === undefined)))
       return true;
-    const side = this.source.sideOf(this.row, direction, withTrade);
-    if (side === undefined) return false;
-    sides[direction] = side;
+    const facts = this.source.sideOf(this.row, direction, withTrade);
+    if (facts === undefined) return false;
+    side.facts = facts;
     return true;
   }
 }
 
+function unlearned(): LearnedSide {
+  return { facts: undefined, isFirst: undefined };
+}
+
 /** Whether a transfer is the transaction's own value. So is Monad's block reward, but it is shown as a mint. */
-function isDirect({ kind, from }: EventRow): boolean {
+export function isDirect({ kind, from }: EventRow): boolean {
   return kind === TransferKind.nativeDirect && from !== ZERO_DIGITS;
 }
