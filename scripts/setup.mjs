@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { BUILDS, isCurrent } from '../bin/builds.mjs';
+import { areCurrent } from '../bin/builds.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK_FILE = join(ROOT, 'package-lock.json');
@@ -61,7 +61,7 @@ async function setup(all) {
     writeStamp(stamp(withOthers));
     say('everything is in place');
   }
-  if (!BUILDS.every(isCurrent)) build();
+  if (!(await areCurrent())) build();
 }
 
 /** By a rename: the stamp of a copy of the project that shares its files by hard links must not change too. */

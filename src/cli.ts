@@ -6,10 +6,9 @@ import { PROCESS_COMMAND } from './sql/process/protocol.ts';
 void start(process.argv.slice(2));
 
 async function start(args: string[]): Promise<void> {
-  const [command, path = '', lists = ''] = args;
-  if (command === PROCESS_COMMAND && process.connected) {
+  if (args[0] === PROCESS_COMMAND && process.connected) {
     const { serveQueries } = await import('./sql/process/sql-process.ts');
-    return serveQueries(path, JSON.parse(lists));
+    return serveQueries();
   }
   const { run } = await import('./cli/run.ts');
   process.exitCode = await run(args);

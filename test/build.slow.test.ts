@@ -9,7 +9,9 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -19,6 +21,7 @@ import { THREADS } from '../src/threads/entries.ts';
 import { nestedCleanup } from './support/cleanup.ts';
 import { PINNED_NODE, ROOT, run } from './support/daemon/command.ts';
 import { tempDir } from './support/temp-dir.ts';
+import { waitFor } from './support/wait.ts';
 
 /** A copy of the project with the build of this one; its packages are the installed ones. */
 function project(t: TestContext) {
@@ -40,7 +43,7 @@ function changeVersion(root: string, version: string): void {
   writeFileSync(join(root, 'package.json'), JSON.stringify({ ...manifest, version }));
 }
 
-test('the program and each thread are bundled, with maps to the sources, and without packages', () => {
+test('the program and each thread are bundled, with maps to the sources and the used parts of zod', () => {
   const { files } = JSON.parse(readFileSync(join(ROOT, 'dist/program/manifest.json'), 'utf8'));
   for (const name of ['cli', ...Object.keys(THREADS).map((thread) => `${thread}-thread`)]) {
     const file = files.find((path: string) => path.endsWith(`/${name}.js`));
@@ -49,6 +52,17 @@ test('the program and each thread are bundled, with maps to the sources, and wit
     for (const source of map.sources)
       assert.ok(existsSync(join(ROOT, 'dist/program', file, '..', source)), source);
   }
+  const maps = files
+    .filter((file: string) => file.endsWith('.map'))
+    .map((file: string) => readFileSync(join(ROOT, 'dist/program', file), 'utf8'))
+    .join();
+  const sources = [...maps.matchAll(/node_modules\/(zod\/[^"]+)"/g)].map(([, source = '']) => source);
+  assert.ok(sources.includes('zod/v4/core/schemas.js'));
+  assert.deepEqual(
+    sources.filter((source) => source.includes('/locales/')),
+    ['zod/v4/locales/en.js'],
+    "import zod as `import * as z from 'zod'`: otherwise its unused parts are bundled, too",
+  );
 });
 
 test('a start after a change of a source runs the new program, and the next one finds it built', async (t) => {
@@ -66,6 +80,27 @@ test('a start after a change of a source runs the new program, and the next one 
   await program('--version');
   assert.equal(built(), after);
   assert.ok(existsSync(join(root, 'dist/program', first, 'reader-thread.js')), 'for daemons that still run');
+});
+
+test('a start reads the sources only where their sizes or times have changed since an earlier one', async (t) => {
+  const { root, built, program } = project(t);
+  const seen = join(root, 'dist/program/sources-seen');
+  rmSync(seen);
+  await waitFor(async () => (await program('--version')).code === 0 && existsSync(seen), {
+    what: 'a start whose sources are older than a tick',
+  });
+  // With a digest that no sources have, a start that computed it would build again.
+  const { digest } = JSON.parse(built());
+  for (const file of [seen, join(root, 'dist/program/manifest.json')])
+    writeFileSync(file, readFileSync(file, 'utf8').replace(digest, 'f'.repeat(64)));
+  const before = built();
+  await program('--version');
+  assert.equal(built(), before);
+  const source = join(root, 'src/cli/program.ts');
+  const { atime, mtime } = statSync(source);
+  writeFileSync(source, readFileSync(source, 'utf8').replace('Wallet and token', 'Wallet AND token'));
+  utimesSync(source, atime, mtime);
+  assert.match((await program('--help')).stdout, /Wallet AND token/, 'the same size, and its time set back');
 });
 
 test('simultaneous starts after a change all run the new program', async (t) => {

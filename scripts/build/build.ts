@@ -10,8 +10,8 @@ import { keepNewest, writeBuild } from './write-build.ts';
 /** Daemons that still run load parts of earlier builds. */
 const KEPT_BUILDS = 10;
 
-if (!isCurrent('pages')) await writeBuild('pages', bundlePages);
-if (!isCurrent('program')) {
+if (!(await isCurrent('pages'))) await writeBuild('pages', bundlePages);
+if (!(await isCurrent('program'))) {
   await writeBuild('program', bundleProgram);
   keepNewest('program', KEPT_BUILDS);
 }

@@ -4,8 +4,9 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { digestOf, ROOT } from '../../bin/builds.mjs';
+import manifest from '../../package.json' with { type: 'json' };
 import { THREADS } from '../../src/threads/entries.ts';
-import type { Build } from './write-build.ts';
+import { type Build, sourcesIn } from './write-build.ts';
 
 /** Modules that locate others by their source files, with their replacements for the bundle. */
 const REPLACED_IN_MODULES: Record<string, string> = {
@@ -27,8 +28,14 @@ const LOADERS: Record<string, string> = {
     "exports.getBinding = () => loadAddon('better_sqlite3.node');",
 };
 
+/**
+ * Packages that are bundled with the modules: zod as installed is 95 files, which take three times as long to load as
+ * the part of it that is used. The other package uses zod, too, and would load all of it beside that part.
+ */
+const BUNDLED_PACKAGES = ['zod', '@modelcontextprotocol/server'];
+
 /** What the form of the modules depends on, besides the sources. */
-const BUILD_FILES = ['scripts/build/bundle.ts', 'scripts/build/write-build.ts', 'package-lock.json'];
+const BUILD_FILES = ['scripts/build/bundle.ts', 'scripts/build/write-build.ts'];
 
 export interface Bundle {
   script: string;
@@ -53,7 +60,7 @@ const OPTIONS = {
 
 /**
  * Bundles the program and its threads as modules. They share chunks: with a whole script for each, a start would take
- * twice as long and 40 MB more. Packages stay where they are installed.
+ * twice as long and 40 MB more. Most packages stay where they are installed.
  *
  * All files are in a folder named after the sources. A running daemon starts threads and loads commands later, and must
  * not find those of another build.
@@ -65,7 +72,7 @@ export async function bundleProgram(): Promise<Build> {
     entryPoints: { cli: 'src/cli.ts', ...Object.fromEntries(threads) },
     outdir: 'dist/program/sources', // as deep as the folder of the files, for the paths in the maps
     chunkNames: 'chunk-[hash]',
-    packages: 'external',
+    external: Object.keys(manifest.dependencies).filter((name) => !BUNDLED_PACKAGES.includes(name)),
     format: 'esm',
     splitting: true,
     sourcemap: 'linked',
@@ -73,12 +80,12 @@ export async function bundleProgram(): Promise<Build> {
     plugins: [replaceModules(REPLACED_IN_MODULES)],
   });
   const sources = [
-    ...Object.keys(metafile.inputs),
+    ...sourcesIn(Object.keys(metafile.inputs)),
     ...Object.keys(REPLACED_IN_MODULES),
     ...Object.values(REPLACED_IN_MODULES),
     ...BUILD_FILES,
   ];
-  const folder = digestOf(sources)?.slice(0, 12) ?? 'changing';
+  const folder = (await digestOf(sources))?.slice(0, 12) ?? 'changing';
   const files = outputFiles.map(({ path, contents }) => [`${folder}/${basename(path)}`, contents] as const);
   const isEntry = (path: string) => path.endsWith('/cli.js');
   files.sort(([a], [b]) => Number(isEntry(b)) - Number(isEntry(a)));

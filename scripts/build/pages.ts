@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { buildFolder, ROOT } from '../../bin/builds.mjs';
-import type { Build } from './write-build.ts';
+import { type Build, sourcesIn } from './write-build.ts';
 
 const OUTPUT = buildFolder('pages');
 const SOURCES = join(ROOT, 'src/pages');
@@ -51,7 +51,7 @@ export async function bundlePages(): Promise<Build> {
       legalComments: 'eof',
       logLevel: 'error',
     });
-    for (const input of Object.keys(result.metafile.inputs)) sources.add(input);
+    for (const source of sourcesIn(Object.keys(result.metafile.inputs))) sources.add(source);
     const tags: string[] = [`<link rel="icon" href="{root}${page.files}/${iconName}" type="image/svg+xml">`];
     files.set(`${page.files}/${iconName}`, icon);
     for (const { path, contents } of result.outputFiles) {

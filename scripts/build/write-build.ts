@@ -21,8 +21,14 @@ export async function writeBuild(name: string, bundle: () => Promise<Build>): Pr
   for (const [path, content] of files) write(join(buildFolder(name), path), content);
   const sorted = [...sources].sort();
   const changed = sorted.some((source) => statSync(join(ROOT, source)).mtimeMs >= startedAt);
-  const manifest = { files: [...files.keys()], sources: sorted, digest: changed ? null : digestOf(sorted) };
+  const digest = changed ? null : await digestOf(sorted);
+  const manifest = { files: [...files.keys()], sources: sorted, digest };
   write(manifestFile(name), JSON.stringify(manifest, null, 1));
+}
+
+/** What a build depends on, of the files that a bundler read: package-lock.json stands for those of packages. */
+export function sourcesIn(inputs: readonly string[]): string[] {
+  return [...inputs.filter((file) => !file.startsWith('node_modules/')), 'package-lock.json'];
 }
 
 /** Removes all but the newest subfolders of a build. */

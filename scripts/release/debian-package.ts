@@ -24,6 +24,8 @@ const SYSTEMS: Record<string, { architecture: string; glibc: string }> = {
   'linux-arm64': { architecture: 'arm64', glibc: '2.38' },
 };
 
+const PROGRAM = await buildProgram();
+
 const MAINTAINER_SCRIPTS = ['preinst', 'postinst', 'prerm', 'postrm'];
 
 const DATA_DIR = '/var/lib/atlas-node';
@@ -65,7 +67,6 @@ function packagedFiles(
   time: number,
 ): Map<string, PackagedFile> {
   const source = (path: string) => readFileSync(join(root, path), 'utf8');
-  const program = buildProgram();
   const day = new Date(time * 1000).toISOString().slice(0, 10);
   const copyright = `${source('LICENSE')}\n${readFileSync(notices, 'utf8')}`;
   return new Map<string, PackagedFile>([
@@ -77,7 +78,7 @@ function packagedFiles(
     // Not a conffile: an upgrade would ask about it, which fails without a terminal.
     ['/usr/share/atlas-node/atlas.toml', { contents: initialConfig() }],
     [REFERENCE, { contents: withDataDir(source('config.example.toml')) }],
-    ['/usr/share/man/man1/atlas-node.1.gz', { contents: gzipSync(manPage(program, manifest.version, day)) }],
+    ['/usr/share/man/man1/atlas-node.1.gz', { contents: gzipSync(manPage(PROGRAM, manifest.version, day)) }],
     ['/usr/share/doc/atlas-node/copyright', { contents: copyright }],
     ['/usr/share/doc/atlas-node/changelog.gz', { contents: gzipSync(source('CHANGELOG.md')) }],
   ]);

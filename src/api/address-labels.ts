@@ -2,7 +2,7 @@
  * Labels in answers: `<field>Label` beside each labelled address. The answer's schema determines which fields hold
  * addresses, so no endpoint mentions labels. Without imported labels, answers cost and contain nothing more.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Labels } from '../labels/labels.ts';
 import { isObject } from '../lib/text.ts';
 import { addressFields } from '../schemas/fields.ts';

@@ -2,7 +2,7 @@
  * Writes lists as CSV (RFC 4180): one line per record, with columns in the order of the record's schema. Lists and
  * objects are JSON.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { csvLine } from '../lib/csv.ts';
 import { isObject } from '../lib/text.ts';
 import { addressMembers } from './address-labels.ts';

@@ -1,5 +1,5 @@
 /** Decoded calls, events and errors in answers. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Decoded } from '../abi/signatures.ts';
 
 /** Most bytes of the data of an event that are given. */

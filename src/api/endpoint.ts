@@ -1,5 +1,5 @@
 /** A REST endpoint: the schemas of its parameters and answer, and its handler. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Signatures } from '../abi/signatures.ts';
 import type { Labels } from '../labels/labels.ts';
 import { RequestError, type RequestErrorCode } from '../lib/errors.ts';

@@ -1,5 +1,5 @@
 /** The events of a transaction, decoded. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_DECODED_BYTES } from '../abi/decode.ts';
 import type { Signatures } from '../abi/signatures.ts';
 import { addressField, countField, txHashField } from '../schemas/fields.ts';

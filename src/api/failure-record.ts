@@ -1,5 +1,5 @@
 /** Why a transaction failed, from what the node says when it runs it again. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DecodedArg } from '../abi/decode.ts';
 import type { Signatures } from '../abi/signatures.ts';
 import { cutHex, type DecodedRecord, decodedRecord, decodedSchema, hexField } from './decoded-fields.ts';

@@ -1,5 +1,5 @@
 /** What REST answers say about stored values, and the values of its examples. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { decodeSigned } from '../lib/signed.ts';
 import {
   shownKind,

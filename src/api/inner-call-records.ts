@@ -1,5 +1,5 @@
 /** The calls within a call, in answers. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { newDecodeBudget } from '../abi/decode.ts';
 import { type InnerCall, innerCallsOf } from '../abi/inner-calls.ts';
 import type { Decoded, Signatures } from '../abi/signatures.ts';

@@ -1,5 +1,5 @@
 /** The JSON records of a launch, and what their fields mean. Each count is a definition, not a judgement. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { secondsToIso } from '../lib/time.ts';
 import { isSemiFungible } from '../model/transfer-kind.ts';
 import type { FirstHolder } from '../query/token-launch.ts';

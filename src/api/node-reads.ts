@@ -1,5 +1,5 @@
 /** The few facts that endpoints ask the node for because the index lacks them. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RequestError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import { weiToCoin } from '../lib/units.ts';

@@ -2,7 +2,7 @@
  * Building blocks of parameter schemas. Query parameters arrive as text; each error message continues a sentence that
  * starts with the parameter's name.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Hex } from '../lib/hex.ts';
 import { coinToWei } from '../lib/units.ts';
 import { ADDRESS_PATTERN } from '../model/address.ts';

@@ -1,5 +1,5 @@
 /** The JSON records of profits, and what their fields mean. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { secondsToIso } from '../lib/time.ts';
 import { NOT_TRACED } from '../model/block-gap.ts';
 import { prepareBlocksOfTransfers } from '../query/blocks.ts';

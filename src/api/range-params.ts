@@ -1,5 +1,5 @@
 /** The parameters that bound the list of an owner's transfers, by block and by time. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { prepareBlocksInTime } from '../query/block-times.ts';
 import { type IdRange, prepareTransferIdsOfBlocks } from '../query/blocks.ts';
 import type { Head } from '../query/snapshot.ts';

@@ -1,5 +1,5 @@
 /** The parameter `seen` of every GET: the block of an earlier answer, from its headers. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ReorgedError } from '../lib/errors.ts';
 import { currentMark, MARK_PATTERN } from '../model/rewrites.ts';
 import { prepareReadAgainFrom, type SeenBlock } from '../query/seen.ts';

@@ -1,5 +1,5 @@
 /** The JSON records of trades in answers. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { secondsToIso } from '../lib/time.ts';
 import { NATIVE_DECIMALS } from '../lib/units.ts';
 import { NATIVE } from '../model/wallet-part.ts';

@@ -1,5 +1,5 @@
 /** The JSON records of a token's traders, and what their fields mean. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TradedPair } from '../query/token-traders.ts';
 import type { ListedTrader } from '../query/trader-lists.ts';
 import { prepareAssetBalance } from '../query/wallet-profit.ts';

@@ -1,5 +1,5 @@
 /** The JSON records of transfers, and of those that funded a wallet. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { digitsToBigInt, type Hex } from '../lib/hex.ts';
 import { secondsToIso } from '../lib/time.ts';
 import { NATIVE_DECIMALS, weiToCoin } from '../lib/units.ts';

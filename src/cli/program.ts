@@ -1,41 +1,28 @@
 /** All commands. Each is one file in this folder and one line in `COMMANDS`. */
 import { Command } from 'commander';
 import { versionText } from '../lib/version.ts';
-import { addBackup } from './backup.ts';
-import { addBench } from './bench.ts';
-import { addConfig } from './config.ts';
-import { addDev } from './dev.ts';
-import { addExport } from './export.ts';
-import { addHooks } from './hooks.ts';
-import { addInit } from './init.ts';
-import { addKeys } from './keys.ts';
-import { addLabels } from './labels.ts';
-import { addLists } from './lists.ts';
 import { addNotes } from './options.ts';
-import { addSql } from './sql/sql.ts';
-import { addStart } from './start/start.ts';
-import { addStatus } from './status/status.ts';
-import { addVerify } from './verify/verify.ts';
-import { addVersion } from './version.ts';
 
-/** In the order of `--help`. */
-const COMMANDS = [
-  addInit,
-  addStart,
-  addDev,
-  addKeys,
-  addHooks,
-  addLists,
-  addLabels,
-  addStatus,
-  addVerify,
-  addBackup,
-  addExport,
-  addSql,
-  addConfig,
-  addBench,
-  addVersion,
-];
+type AddCommand = (program: Command) => void;
+
+/** In the order of `--help`. A command line loads the one that it names: all of them take longer than most commands. */
+const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  init: async () => (await import('./init.ts')).addInit,
+  start: async () => (await import('./start/start.ts')).addStart,
+  dev: async () => (await import('./dev.ts')).addDev,
+  keys: async () => (await import('./keys.ts')).addKeys,
+  hooks: async () => (await import('./hooks.ts')).addHooks,
+  lists: async () => (await import('./lists.ts')).addLists,
+  labels: async () => (await import('./labels.ts')).addLabels,
+  status: async () => (await import('./status/status.ts')).addStatus,
+  verify: async () => (await import('./verify/verify.ts')).addVerify,
+  backup: async () => (await import('./backup.ts')).addBackup,
+  export: async () => (await import('./export.ts')).addExport,
+  sql: async () => (await import('./sql/sql.ts')).addSql,
+  config: async () => (await import('./config.ts')).addConfig,
+  bench: async () => (await import('./bench.ts')).addBench,
+  version: async () => (await import('./version.ts')).addVersion,
+};
 
 const EXAMPLES = `
 Examples:
@@ -52,8 +39,11 @@ Exit codes: 0 stopped on request, 1 failure while running, 2 bad usage or config
 /** Fewest columns for wrapped descriptions. commander's default of 40 leaves none on a narrow terminal. */
 const MIN_DESCRIPTION_COLUMNS = 25;
 
-/** The program, which parses and runs a command line. Throws a CommanderError for an invalid one. */
-export function buildProgram(): Command {
+/**
+ * The program, which parses and runs a command line that begins with this word. Throws a CommanderError for an invalid
+ * one. Without a word, and for one that is no command, it has all commands.
+ */
+export async function buildProgram(word = ''): Promise<Command> {
   const program = new Command('atlas-node')
     .description(
       'Wallet and token intelligence beside your chain node: index, REST, RPC and streams in one process.',
@@ -64,6 +54,8 @@ export function buildProgram(): Command {
     .configureHelp({ minWidthToWrap: MIN_DESCRIPTION_COLUMNS })
     .exitOverride();
   addNotes(program, NOTES);
-  for (const add of COMMANDS) add(program);
+  const named = Object.hasOwn(COMMANDS, word) ? [COMMANDS[word]!] : Object.values(COMMANDS);
+  const found = await Promise.all(named.map((load) => load()));
+  for (const add of found) add(program);
   return program;
 }

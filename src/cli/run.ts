@@ -10,7 +10,7 @@ const STDERR = 2;
 /** Runs one command line and returns the exit code. Prints an error on stderr, each mistake on one line. */
 export async function run(args: string[]): Promise<number> {
   handleOutputErrors();
-  const program = buildProgram();
+  const program = await buildProgram(args[0]);
   try {
     await program.parseAsync(args, { from: 'user' }).catch(rethrowUnlessHelp);
     await assertOutputWritten();

@@ -6,7 +6,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConfigError } from '../lib/errors.ts';
 import type { SettingNames } from '../lib/setting-name.ts';
 import type { FlagValues } from './flags.ts';

@@ -2,7 +2,7 @@
  * `[queries.NAME]`: queries that keys may call by name. What is wrong with their SQL, src/daemon/named-queries.ts
  * finds.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { closestMatch } from '../lib/closest-match.ts';
 import { ADDRESS_PATTERN } from '../model/address.ts';
 import {

@@ -2,7 +2,7 @@
  * Every setting: its type, bounds, default and unit. config.example.toml documents them for operators; a test checks
  * that both agree. Has the shape of atlas.toml.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEFAULT_MAX_REORG, FINALITY_RULES } from '../model/finality.ts';
 import { queriesSchema } from './query-settings.ts';
 import { isHttpUrl, isPostgresUrl, isWebSocketUrl, splitUrls } from './urls.ts';

@@ -1,6 +1,6 @@
 /** The sources of settings, each read into values by dotted path with their location. */
 import { basename } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { closestMatch } from '../lib/closest-match.ts';
 import { ConfigError } from '../lib/errors.ts';
 import type { SettingNames } from '../lib/setting-name.ts';

@@ -1,5 +1,5 @@
 /** Settings by dotted path (`server.port`): walks the schema and trees of values. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { configSchema } from './schema.ts';
 
 /** A TOML table, or an equivalent plain object. */

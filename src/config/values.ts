@@ -1,6 +1,6 @@
 /** The types of settings. Each describes what it accepts in one phrase, which becomes the error message. */
 import { isIP } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ADDRESS_PATTERN } from '../model/address.ts';
 import { NODE_CONTROL_NAMESPACES } from '../model/node-control.ts';
 import { isHttpUrl } from './urls.ts';

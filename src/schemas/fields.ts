@@ -1,5 +1,5 @@
 /** Building blocks of the schemas of records, with the value formats shown in the documents. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { LABEL_CATEGORIES } from '../model/label.ts';
 import { TOKEN_KIND_NAMES, TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
 

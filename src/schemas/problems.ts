@@ -1,5 +1,5 @@
 /** Says in one sentence why a value does not fit a schema of a filter. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 export type FilterSchema = z.ZodObject;
 

@@ -1,5 +1,5 @@
 /** The schemas of filters, made from their members: they check what clients send and describe it in the documents. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ADDRESS_PATTERN } from '../model/address.ts';
 import { MARK_PATTERN } from '../model/rewrites.ts';
 import {

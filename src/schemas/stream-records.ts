@@ -1,5 +1,5 @@
 /** The records of streams and webhooks. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { MARK_PATTERN } from '../model/rewrites.ts';
 import { BLOCK_PATTERN, MAX_ADDRESSES } from '../model/stream-filters.ts';
 import { TOKEN_KIND_NAMES } from '../model/transfer-kind.ts';

@@ -1,5 +1,5 @@
 /** The schema of a trade's record, for REST, streams and webhooks. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { TRADE_KINDS } from '../model/trade-kind.ts';
 import { addressField, blockField, countField, timeField, txHashField } from './fields.ts';
 

@@ -1,5 +1,5 @@
 /** The schemas of a transfer's records, made from its fields. */
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   type Face,
   type FieldOf,

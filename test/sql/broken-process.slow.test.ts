@@ -15,7 +15,8 @@ import { waitFor } from '../support/wait.ts';
 const REQUEST = { text: 'SELECT 1', limits: { rows: 10, bytes: 1_000 } };
 const ANSWER = `{ columns: ['a'], rows: [[1]], cut: null, head: { number: 1, hash: '0x', timestamp: 0 }, startBlock: 1,
   gaps: 0, damage: null, plan: [] }`;
-const READY = 'process.send({ ready: true });';
+const READY =
+  'await new Promise((resolve) => process.once("message", resolve)); process.send({ ready: true });';
 
 function index(t: TestContext): IndexFixture {
   const fixture = createIndex(t, 1);
@@ -23,13 +24,21 @@ function index(t: TestContext): IndexFixture {
   return fixture;
 }
 
+/** The command of a process whose program is this script. */
+const scriptCommand = (script: string): [string, ...string[]] => [
+  process.execPath,
+  '--input-type=module',
+  '-e',
+  script,
+];
+
 /** A process whose program is this script. */
 function processOf(t: TestContext, script: string, startMs = 20_000): QueryProcess {
-  return commandOf(t, [process.execPath, '-e', script], startMs);
+  return commandOf(t, scriptCommand(script), startMs);
 }
 
 function commandOf(t: TestContext, command: [string, ...string[]], startMs = 20_000): QueryProcess {
-  const queries = new QueryProcess(index(t).path, {}, { startMs }, command);
+  const queries = new QueryProcess({ startMs }, command).open(index(t).path);
   t.after(() => queries.close());
   return queries;
 }
@@ -104,19 +113,18 @@ test('a process that is not ready in time, or cannot be started, is told in one 
     name: 'QueryStartError',
     message: 'the process for queries cannot be started: spawn /nowhere/node ENOENT',
   });
-  const long = commandOf(t, [process.execPath, '-e', READY, 'x'.repeat(3_000_000)]);
+  const long = commandOf(t, [...scriptCommand(READY), 'x'.repeat(3_000_000)]);
   await assert.rejects(long.run(REQUEST), { name: 'QueryStartError', message: /cannot be started: .*E2BIG/ });
 });
 
 test('without a folder for temporary files no process is started', (t) => {
   const before = process.env.TMPDIR;
-  const { path } = index(t);
   process.env.TMPDIR = '/nowhere';
   t.after(() => {
     if (before === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before;
   });
-  assert.throws(() => new QueryProcess(path), {
+  assert.throws(() => new QueryProcess(), {
     name: 'QueryStartError',
     message: /no folder for the temporary files of queries: .*ENOENT.*TMPDIR/,
   });
@@ -125,7 +133,7 @@ test('without a folder for temporary files no process is started', (t) => {
 test('a late answer is not taken for that of the next query', async (t) => {
   const told: string[] = [];
   const child = new QueryChild(
-    [process.execPath, '-e', `${READY} process.on("message", () => process.send({ answer: ${ANSWER} }))`],
+    scriptCommand(`${READY} process.on("message", () => process.send({ answer: ${ANSWER} }))`),
     tempDir(t),
     20_000,
     {
@@ -134,6 +142,7 @@ test('a late answer is not taken for that of the next query', async (t) => {
     },
   );
   t.after(() => child.end());
+  child.send({ path: '/nowhere/index.db', tradeLists: {} });
   await waitFor(() => told.length > 0, { what: 'the process to be ready' });
   child.send(REQUEST);
   child.ref();
@@ -148,15 +157,11 @@ test('a pool pauses between starts that fail, and answers once they succeed', as
   const mark = join(folder, 'broken');
   const starts = join(folder, 'starts');
   writeFileSync(mark, '');
-  const script = `const fs = require('fs'); fs.appendFileSync('${starts}', '.');
+  const script = `const fs = process.getBuiltinModule('fs'); fs.appendFileSync('${starts}', '.');
     if (fs.existsSync('${mark}')) process.exit(3);
-    process.on('message', () => process.send({ answer: ${ANSWER} })); ${READY}`;
+    ${READY} process.on('message', () => process.send({ answer: ${ANSWER} }));`;
   const { path } = index(t);
-  const pool = new QueryPool(
-    path,
-    {},
-    () => new QueryProcess(path, {}, {}, [process.execPath, '-e', script]),
-  );
+  const pool = new QueryPool(path, {}, () => new QueryProcess({}, scriptCommand(script)).open(path));
   t.after(() => pool.close());
   await assert.rejects(pool.run(REQUEST), { name: 'QueryStartError', message: /ended with code 3$/ });
   const count = () => readFileSync(starts, 'utf8').length;
@@ -189,11 +194,7 @@ test('a query that waits for a turn can be given up, and one that runs too', asy
   const { path } = index(t);
   const reply = `text === "SELECT 1" && process.send({ answer: ${ANSWER} })`;
   const script = `${READY} process.on("message", ({ text }) => ${reply})`;
-  const pool = new QueryPool(
-    path,
-    {},
-    () => new QueryProcess(path, {}, {}, [process.execPath, '-e', script]),
-  );
+  const pool = new QueryPool(path, {}, () => new QueryProcess({}, scriptCommand(script)).open(path));
   t.after(() => pool.close());
   const stops = Array.from({ length: 4 }, () => new AbortController());
   const ended = stops.map(({ signal }) =>
@@ -215,7 +216,7 @@ test('a query that waits for a turn can be given up, and one that runs too', asy
 });
 
 test('a process that was ended leaves no folder and no shell behind', async (t) => {
-  const queries = new QueryProcess(index(t).path, {}, {}, [process.execPath, '-e', READY]);
+  const queries = new QueryProcess({}, scriptCommand(READY)).open(index(t).path);
   const folder = String(Reflect.get(queries, 'folder'));
   assert.ok(existsSync(folder));
   const hasShell = () => execFileSync('/bin/ps', ['-eo', 'args'], { encoding: 'utf8' }).includes(folder);

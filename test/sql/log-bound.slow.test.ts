@@ -27,7 +27,7 @@ function index(t: TestContext): IndexFixture {
 }
 
 function start(t: TestContext, { path }: IndexFixture): QueryProcess {
-  const queries = new QueryProcess(path, {}, { logBytes: BOUND });
+  const queries = new QueryProcess({ logBytes: BOUND }).open(path);
   t.after(() => queries.close());
   return queries;
 }

@@ -20,7 +20,7 @@ function index(t: TestContext): IndexFixture {
 }
 
 function start(t: TestContext, fixture: IndexFixture, limits: Partial<ProcessLimits> = {}): QueryProcess {
-  const queries = new QueryProcess(fixture.path, {}, limits);
+  const queries = new QueryProcess(limits).open(fixture.path);
   t.after(() => queries.close());
   return queries;
 }
@@ -91,8 +91,15 @@ test('mistakes are told as such, and what a query says about its plan comes firs
   assert.deepEqual(told, ['transfers true']);
 });
 
+test('lists of [trades] longer than an argument of a process may be are no error', async (t) => {
+  const feeSinks = Array.from({ length: 5_000 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`);
+  const queries = new QueryProcess().open(index(t).path, { feeSinks });
+  t.after(() => queries.close());
+  assert.equal(await answerOf(queries, 'SELECT count(*) FROM blocks'), 20);
+});
+
 test('an index that cannot be read is an error of the operator', async (t) => {
-  const queries = new QueryProcess('/nowhere/index.db');
+  const queries = new QueryProcess().open('/nowhere/index.db');
   t.after(() => queries.close());
   await assert.rejects(queries.run({ text: 'SELECT 1', limits: LIMITS }), { name: 'QueryStartError' });
 });

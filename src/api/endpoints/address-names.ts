@@ -1,5 +1,5 @@
 /** GET /api/address_names: what a list of addresses is called: labels, tokens, contracts. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { prepareTokenFacts } from '../../query/tokens.ts';
 import { prepareIsContract } from '../../query/wallet-code.ts';
 import {

@@ -1,5 +1,5 @@
 /** GET /api/address_transfers: all transfers of a wallet, newest first, paginated. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { bigIntToBytes } from '../../lib/hex.ts';
 import { kindBits, TRANSFER_KIND_NAMES, TransferKind } from '../../model/transfer-kind.ts';
 import { prepareTokenIdByWallet } from '../../query/tokens.ts';

@@ -1,5 +1,5 @@
 /** GET /api/balance_history: a wallet's balance of a token, or of the native coin, over time. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { movesOne } from '../../model/transfer-kind.ts';
 import { NATIVE } from '../../model/wallet-part.ts';

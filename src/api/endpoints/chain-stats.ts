@@ -1,5 +1,5 @@
 /** GET /api/chain_stats: the head, the growth of the chain, and the most active tokens and wallets. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { prepareChainRates } from '../../query/block-times.ts';
 import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';

@@ -1,7 +1,7 @@
 /**
  * GET /api/block_transfers and /api/transaction_transfers: every transfer of a block or a transaction, in chain order.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import type { IndexedBlock } from '../../model/block.ts';
 import { type IdRange, prepareIndexedBlock, prepareTransferIdsOfTransaction } from '../../query/blocks.ts';

@@ -1,5 +1,5 @@
 /** GET /api/coordinated_wallets: wallets with the same first funder. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isHubCategory } from '../../model/label.ts';
 import { HUB_ABOVE, prepareCoordinatedWallets } from '../../query/funding.ts';
 import { addressField, countField, nextCursorField } from '../../schemas/fields.ts';

@@ -1,5 +1,5 @@
 /** GET /api/funding_chain: the first funder of a wallet, that funder's first funder, and so on. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RequestError } from '../../lib/errors.ts';
 import { prepareFundingChain } from '../../query/funding.ts';
 import { addressField } from '../../schemas/fields.ts';

@@ -1,5 +1,5 @@
 /** GET /api/funding_recipients: the wallets to which an address recently sent native coins. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { weiToCoin } from '../../lib/units.ts';
 import { prepareBlocksOfTransfers, prepareTransferIdsOfBlocks } from '../../query/blocks.ts';

@@ -1,5 +1,5 @@
 /** GET /api/latest_blocks: the newest indexed blocks, and how much each moved. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { prepareBlockActivity } from '../../query/blocks.ts';
 import { blockField, countField, nextCursorField, timeField, txHashField } from '../../schemas/fields.ts';

@@ -1,5 +1,5 @@
 /** GET /api/method_names: the functions that selectors stand for. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Signatures } from '../../abi/signatures.ts';
 import { countField } from '../../schemas/fields.ts';
 import { selectorField, signatureFields } from '../decoded-fields.ts';

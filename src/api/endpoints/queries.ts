@@ -1,5 +1,5 @@
 /** GET /api/queries: the operator's named queries. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { QUERY_PARAMETER_TYPES } from '../../model/named-query.ts';
 import { countField } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';

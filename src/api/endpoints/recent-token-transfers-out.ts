@@ -1,5 +1,5 @@
 /** GET /api/recent_token_transfers_out: token transfers a wallet recently sent. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { kindBits } from '../../model/transfer-kind.ts';
 import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
 import { prepareTransfersById, type TransferRow } from '../../query/transfers.ts';

@@ -1,5 +1,5 @@
 /** GET /api/search: the tokens, addresses, transactions and blocks that a text may mean. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { LabelledAddress } from '../../labels/labels.ts';
 import type { Hex } from '../../lib/hex.ts';
 import { secondsToIso } from '../../lib/time.ts';

@@ -1,5 +1,5 @@
 /** GET /api/token_first_buyers: the first receivers of a token. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { prepareFirstBuyers, prepareHasMoreBuyers, prepareTokenIdByWallet } from '../../query/tokens.ts';
 import {

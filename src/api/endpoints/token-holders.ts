@@ -1,5 +1,5 @@
 /** GET /api/token_holders: the largest balances of a token, summed from its transfers. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { decodeSigned, encodeSigned } from '../../lib/signed.ts';
 import { share } from '../../lib/units.ts';
 import { type Holding, prepareTopHoldings } from '../../query/holdings.ts';

@@ -1,5 +1,5 @@
 /** GET /api/token_launch: who got a token first, how, and what they have in common. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isHubCategory } from '../../model/label.ts';
 import { movesOne } from '../../model/transfer-kind.ts';
 import { prepareBlocksOfTransfers } from '../../query/blocks.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { prepareTopHoldings } from '../../query/holdings.ts';
 import { prepareMinted } from '../../query/minted.ts';

@@ -1,5 +1,5 @@
 /** GET /api/token_traders: who traded a token, by profit, by loss, or by the newest trade. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { movesOne } from '../../model/transfer-kind.ts';
 import { NATIVE } from '../../model/wallet-part.ts';
 import { prepareBlocksOfTransfers } from '../../query/blocks.ts';

@@ -1,5 +1,5 @@
 /** GET /api/token_transfers: all transfers of a token, newest first, paginated. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { bigIntToBytes } from '../../lib/hex.ts';
 import { kindBits, TOKEN_KIND_NAMES } from '../../model/transfer-kind.ts';
 import { prepareTokenHistoryEnd, prepareTokenHistoryIds } from '../../query/token-history.ts';

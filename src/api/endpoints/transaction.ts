@@ -1,5 +1,5 @@
 /** GET /api/transaction: a transaction decoded: its outcome, method, events, trades, and why it failed. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Signatures } from '../../abi/signatures.ts';
 import { RequestError } from '../../lib/errors.ts';
 import { secondsToIso } from '../../lib/time.ts';

@@ -1,5 +1,5 @@
 /** GET /api/wallet_counterparties: the addresses with which a wallet has the most transfers. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { weiToCoin } from '../../lib/units.ts';
 import { prepareBlocksOfTransfers } from '../../query/blocks.ts';

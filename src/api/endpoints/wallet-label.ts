@@ -1,5 +1,5 @@
 /** GET /api/wallet_label: labels that classify a wallet by its activity. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { digitsToBigInt, type Hex } from '../../lib/hex.ts';
 import { WEI_PER_COIN, weiToCoin } from '../../lib/units.ts';
 import { prepareWalletFacts, type WalletFacts } from '../../query/wallets.ts';

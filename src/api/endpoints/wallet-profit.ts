@@ -1,5 +1,5 @@
 /** GET /api/wallet_profit: what a wallet's trades brought, by token, against one quote. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { NATIVE } from '../../model/wallet-part.ts';
 import { prepareBlocksOfTransfers } from '../../query/blocks.ts';
 import { prepareAssetId, prepareTradeIds } from '../../query/trade-ids.ts';

@@ -1,5 +1,5 @@
 /** GET /api/wallet_tokens: the tokens a wallet holds, by its transfers. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RequestError } from '../../lib/errors.ts';
 import { decodeSigned, isPositive } from '../../lib/signed.ts';
 import { secondsToIso } from '../../lib/time.ts';

@@ -1,5 +1,5 @@
 /** GET /api/wallet_trades: what a wallet bought, sold and swapped, newest first. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { TRADE_KINDS } from '../../model/trade-kind.ts';
 import { prepareBlocksInTime } from '../../query/block-times.ts';
 import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';

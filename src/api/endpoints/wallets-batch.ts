@@ -1,5 +1,5 @@
 /** POST /api/wallets/batch: key facts about up to 100 wallets. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Hex } from '../../lib/hex.ts';
 import { secondsToIso } from '../../lib/time.ts';
 import { prepareWalletFacts, type WalletFacts } from '../../query/wallets.ts';

@@ -1,5 +1,5 @@
 /** GET /api/whale_transfers: large native transfers. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { digitsToBigInt } from '../../lib/hex.ts';
 import { secondsToIso } from '../../lib/time.ts';
 import { weiToCoin6 } from '../../lib/units.ts';

@@ -1,5 +1,5 @@
 /** The AsyncAPI 3.0 document of /ws and /ws/signals, from the schemas of their records and filters. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { labelSchema, txHashField } from '../../schemas/fields.ts';
 import { signalFilterSchema, walletFilterSchema } from '../../schemas/stream-filters.ts';
 import {

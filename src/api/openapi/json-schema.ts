@@ -1,5 +1,5 @@
 /** Converts zod schemas to JSON Schemas. A schema with an `id` becomes a named component of its document. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { addressMembers } from '../address-labels.ts';
 
 export type JsonSchema = Record<string, unknown>;

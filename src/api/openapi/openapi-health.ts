@@ -1,5 +1,5 @@
 /** Schemas of /healthz, /readyz and /status, which need no key. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { addressField, txHashField } from '../../schemas/fields.ts';
 import { example } from '../fields.ts';
 

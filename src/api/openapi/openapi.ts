@@ -1,7 +1,7 @@
 /**
  * The OpenAPI 3.1 document of /rpc and the REST API, built from the schemas that validate requests and type answers.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { labelSchema } from '../../schemas/fields.ts';
 import { signalFilterSchema, walletFilterSchema } from '../../schemas/stream-filters.ts';
 import { hookMessageSchema, walletTransferSchema } from '../../schemas/stream-records.ts';

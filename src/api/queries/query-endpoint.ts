@@ -1,5 +1,5 @@
 /** The endpoint of a named query: its parameters as those of a request, and its answer. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { csvLine } from '../../lib/csv.ts';
 import { isObject } from '../../lib/text.ts';
 import type { NamedQuery, QueryParameter } from '../../model/named-query.ts';

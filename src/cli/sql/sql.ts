@@ -1,6 +1,7 @@
 /** `atlas-node sql`: queries on the index. */
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { configuredTradeLists } from '../../config/configured-lists.ts';
 import { ConfigError, FatalError } from '../../lib/errors.ts';
 import type { QueryProcess } from '../../sql/process/query-process.ts';
 import { addConfigOptions, addNotes, examples, existingIndexPath } from '../options.ts';
@@ -44,12 +45,11 @@ export function addSql(program: Command): void {
       const { runCommand } = await import('./dot-commands.ts');
       return void runCommand(query.trim(), options);
     }
-    const { config } = await load();
-    const path = existingIndexPath(config.data_dir);
     const { QueryProcess } = await import('../../sql/process/query-process.ts');
-    const { configuredTradeLists } = await import('../../config/configured-lists.ts');
-    const queries = new QueryProcess(path, configuredTradeLists(config));
+    const queries = new QueryProcess(); // it loads while the configuration is read
     try {
+      const { config } = await load();
+      queries.open(existingIndexPath(config.data_dir), configuredTradeLists(config));
       if (query === undefined && process.stdin.isTTY) {
         const { runPrompt } = await import('./prompt.ts');
         await runPrompt(queries, options);

@@ -1,5 +1,5 @@
 /** Keys and usage for the panel. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Access } from '../../access/access.ts';
 import { type IssuedKey, keyJson, monthText } from '../../access/key.ts';
 import { type Tiers, tierOf } from '../../access/limiter.ts';

@@ -1,6 +1,6 @@
 /** `/admin/api/*`: the API of the operator's panel. Every route except the session routes requires authorization. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { hookJson } from '../../hooks/hook-json.ts';
 import type { Labels } from '../../labels/labels.ts';
 import { RequestError } from '../../lib/errors.ts';

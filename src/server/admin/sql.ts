@@ -1,5 +1,5 @@
 /** SQL on the index, for the operator alone. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RequestError } from '../../lib/errors.ts';
 
 /** The operations of the panel on SQL. */

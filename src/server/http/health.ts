@@ -1,6 +1,6 @@
 /** The routes /healthz, /readyz and /status, which need no key. */
 import { sep } from 'node:path';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { HEALTH_ROUTES, statusSchema } from '../../api/openapi/openapi-health.ts';
 import type { ClusterStatus } from '../../model/cluster-status.ts';
 import {

@@ -1,7 +1,7 @@
 /** The files of the pages, loaded at startup from dist/pages. The single binary replaces this module. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { codeOf, FatalError } from '../../lib/errors.ts';
 import { PROJECT_ROOT } from '../../lib/project-root.ts';
 

@@ -1,4 +1,5 @@
 /** What passes between a process that runs queries and the one that watches it. */
+import type { ConfiguredTradeLists } from '../../model/trade-rules.ts';
 import type { Parameters, QueryAnswer, QueryLimits, TablePlan } from '../session.ts';
 
 export interface QueryRequest {
@@ -7,10 +8,17 @@ export interface QueryRequest {
   parameters?: Parameters;
 }
 
-/** To the process: one query at a time. */
-export type ToProcess = QueryRequest;
+/** What the process is told first. Not among its arguments: they have less room than lists may take. */
+export interface QueriedIndex {
+  path: string;
+  /** The lists of `[trades]`. */
+  tradeLists: ConfiguredTradeLists;
+}
 
-/** From the process. `failed`: the index cannot be read, for the operator. */
+/**
+ * From the process: `ready` once it has the index, then what becomes of one query at a time. `failed`: the index cannot
+ * be read, for the operator.
+ */
 export type FromProcess =
   | { ready: true }
   | { plan: TablePlan[] }

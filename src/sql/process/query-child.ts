@@ -5,7 +5,7 @@ import { FatalError, messageOf, onOneLine } from '../../lib/errors.ts';
 import { guarded } from '../../lib/guard.ts';
 import { killOnParentExit } from '../../lib/kill-on-parent-exit.ts';
 import { QueryLimitError, QueryStartError } from '../query-refusal.ts';
-import { type FromProcess, isFromProcess, type QueryRequest } from './protocol.ts';
+import { type FromProcess, isFromProcess, type QueriedIndex, type QueryRequest } from './protocol.ts';
 
 /** A program and its arguments. */
 export type Command = readonly [file: string, ...args: string[]];
@@ -54,9 +54,13 @@ export class QueryChild {
     else this.onReady = then;
   }
 
-  send(request: QueryRequest): void {
-    this.child?.send(request, (error) => {
-      if (error !== null) this.fail(`cannot be reached: ${messageOf(error)}`);
+  /** The index first, then a query at a time once it is ready. */
+  send(message: QueriedIndex | QueryRequest): void {
+    this.child?.send(message, (error) => {
+      if (error === null) return;
+      // One that ended is told by how it did, which may be known a little later.
+      const unreachable = () => this.fail(`cannot be reached: ${messageOf(error)}`);
+      setTimeout(guarded('message to a query process', unreachable), 2 * LAST_WORDS_MS).unref();
     });
   }
 

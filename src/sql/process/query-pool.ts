@@ -50,7 +50,7 @@ export class QueryPool {
   constructor(
     path: string,
     tradeLists: ConfiguredTradeLists,
-    startProcess = () => new QueryProcess(path, tradeLists),
+    startProcess = () => new QueryProcess().open(path, tradeLists),
   ) {
     this.path = path;
     this.startProcess = startProcess;

@@ -22,7 +22,7 @@ import {
   START_MS,
   WATCH_MS,
 } from './limits.ts';
-import { type FromProcess, PROCESS_COMMAND, type QueryRequest } from './protocol.ts';
+import { type FromProcess, PROCESS_COMMAND, type QueriedIndex, type QueryRequest } from './protocol.ts';
 import { type Command, QueryChild } from './query-child.ts';
 import { ReadingQuery, readingQueries } from './reading-queries.ts';
 import { logBytes, openFileBytes, residentBytes } from './usage.ts';
@@ -63,33 +63,38 @@ interface Running {
   settle: PromiseWithResolvers<QueryAnswer>;
 }
 
-/** Runs one query at a time. The process starts with the object, and again with the query after one that was ended. */
+/**
+ * Runs one query at a time. The process starts with the object, before the index need be known, and again with the
+ * query after one that was ended.
+ */
 export class QueryProcess {
-  private readonly path: string;
+  private index: QueriedIndex | null = null;
   private readonly command: Command;
   private readonly limits: ProcessLimits;
   private readonly folder = temporaryFolder();
-  private readonly forgetFolder = removeOnParentExit(this.folder);
+  private readonly forgetFolder: () => void;
   private child: QueryChild | null = null;
   private running: Running | null = null;
   private isClosed = false;
 
-  /**
-   * `path` of the index, and the lists of `[trades]`. Tests give lower limits and other commands. Throws
-   * QueryStartError where there is no folder for temporary files.
-   */
+  /** Tests give limits and commands of their own. Throws QueryStartError without a folder for temporary files. */
   constructor(
-    path: string,
-    tradeLists: ConfiguredTradeLists = {},
     limits: Partial<ProcessLimits> = {},
-    command: Command = commandFor(path, tradeLists),
+    command: Command = [process.execPath, ...programArguments(), PROCESS_COMMAND],
   ) {
-    this.path = path;
     this.command = command;
     const free = statfsSync(this.folder);
     const temporaryBytes = Math.min(LIMITS.temporaryBytes, (free.bavail * free.bsize) / 4);
     this.limits = { ...LIMITS, temporaryBytes, ...limits };
-    this.child = this.start();
+    this.child = this.start(); // what follows takes some of the time in which it loads
+    this.forgetFolder = removeOnParentExit(this.folder);
+  }
+
+  /** The index that queries read: its path, and the lists of `[trades]`. Call it once, before the first query. */
+  open(path: string, tradeLists: ConfiguredTradeLists = {}): this {
+    this.index = { path, tradeLists };
+    this.child?.send(this.index);
+    return this;
   }
 
   /**
@@ -158,6 +163,11 @@ export class QueryProcess {
     }
   }
 
+  private get path(): string {
+    if (this.index === null) throw new Error('a query before open()');
+    return this.index.path;
+  }
+
   private send(request: QueryRequest, running: Running): void {
     this.child ??= this.start();
     const { child } = this;
@@ -177,6 +187,7 @@ export class QueryProcess {
         if (this.child === child) this.end(error);
       },
     });
+    if (this.index !== null) child.send(this.index);
     return child;
   }
 
@@ -227,11 +238,6 @@ export class QueryProcess {
 
 function mib(bytes: number): number {
   return Math.round(bytes / 2 ** 20);
-}
-
-/** What runs this program as a process for queries. */
-function commandFor(path: string, tradeLists: ConfiguredTradeLists): Command {
-  return [process.execPath, ...programArguments(), PROCESS_COMMAND, path, JSON.stringify(tradeLists)];
 }
 
 function temporaryFolder(): string {

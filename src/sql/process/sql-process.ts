@@ -3,18 +3,21 @@
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { messageOf } from '../../lib/errors.ts';
-import type { ConfiguredTradeLists } from '../../model/trade-rules.ts';
 import { QueryRefusal } from '../query-refusal.ts';
 import { SqlSession } from '../session.ts';
-import type { FromProcess, ToProcess } from './protocol.ts';
+import type { FromProcess, QueriedIndex, QueryRequest } from './protocol.ts';
 
 /** The daemon and everything else go first. */
 const NICENESS = 10;
 
-export function serveQueries(path: string, tradeLists: ConfiguredTradeLists): void {
+export function serveQueries(): void {
   yieldToOthers();
-  const send = (message: FromProcess) => void process.send?.(message);
   process.on('disconnect', () => process.exit());
+  process.once('message', serveIndex);
+}
+
+function serveIndex({ path, tradeLists }: QueriedIndex): void {
+  const send = (message: FromProcess) => void process.send?.(message);
   let session: SqlSession;
   try {
     session = new SqlSession(path, tradeLists);
@@ -22,7 +25,7 @@ export function serveQueries(path: string, tradeLists: ConfiguredTradeLists): vo
     send({ failed: messageOf(error) });
     return process.disconnect();
   }
-  process.on('message', ({ text, limits, parameters }: ToProcess) => {
+  process.on('message', ({ text, limits, parameters }: QueryRequest) => {
     try {
       send({ answer: session.run(text, limits, parameters, (plan) => send({ plan })) });
     } catch (error) {

@@ -2,6 +2,8 @@
 import type { Command } from 'commander';
 import { buildProgram } from '../../../src/cli/program.ts';
 
+const PROGRAM = await buildProgram();
+
 /**
  * The help of every command that help shows, by its path, such as `keys create`, and of the program by ''. In the width
  * of a pipe.
@@ -22,6 +24,6 @@ export function helpTexts(): Map<string, string> {
     for (const child of command.commands)
       if (shown.includes(child)) visit(child, `${path} ${child.name()}`.trim());
   };
-  visit(buildProgram(), '');
+  visit(PROGRAM, '');
   return texts;
 }
