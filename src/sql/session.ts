@@ -64,18 +64,18 @@ export class SqlSession {
   private readonly reads: IndexReads;
   private readonly gaps: Statement<[], number>;
   private readonly readers = new Map<string, ReadRows>();
-
+  private readonly tradeLists: ConfiguredTradeLists;
   private readonly shapes: readonly TableShape[];
 
   /** Throws FatalError when the file is no usable index. Tests give shapes without indexes, to compare answers. */
   constructor(path: string, tradeLists: ConfiguredTradeLists = {}, shapes: readonly TableShape[] = SHAPES) {
     this.shapes = shapes;
+    this.tradeLists = tradeLists;
     this.index = openIndexForReading(path, { cacheMb: 64 });
     this.reads = prepareIndexReads(this.index);
     this.gaps = this.index
       .prepare<[], number>('SELECT ifnull(sum(last - first + 1), 0) FROM block_gaps')
       .pluck();
-    for (const { shape, prepare } of TABLES) this.readers.set(shape.name, prepare(this.reads, tradeLists));
   }
 
   /** `onPlan` learns before the query runs how it reads the tables. Throws QueryRefusal. */
@@ -140,10 +140,9 @@ export class SqlSession {
       let bytes = 0;
       for (const row of statement.raw().safeIntegers().iterate(parameters)) {
         if (rows.length >= mostRows) return { columns, rows, cut: 'rows' };
-        const values = row.map(resultOf);
-        for (const value of values) bytes += typeof value === 'string' ? value.length + 3 : 8;
+        for (const value of row) bytes += bytesOf(value);
         if (bytes > mostBytes) return { columns, rows, cut: 'bytes' };
-        rows.push(values);
+        rows.push(row.map(resultOf));
       }
       return { columns, rows, cut: null };
     } catch (error) {
@@ -151,9 +150,18 @@ export class SqlSession {
     }
   }
 
+  /** Prepared at its first use: all of them take longer than most queries. */
+  private readerOf(table: string): ReadRows {
+    const known = this.readers.get(table);
+    if (known !== undefined) return known;
+    const reader = TABLES.find(({ shape }) => shape.name === table)!.prepare(this.reads, this.tradeLists);
+    this.readers.set(table, reader);
+    return reader;
+  }
+
   private defineTable(memory: Db, use: TableUse): void {
     const { name, table, parameters, isFirstOnly, isFolded } = use;
-    const readRows = this.readers.get(table)!;
+    const readRows = this.readerOf(table);
     const shape = SHAPES.find((found) => found.name === table)!;
     const portionsFor = (args: Arguments) => readRows(args, use);
     memory.table(name, {
@@ -173,6 +181,12 @@ export class SqlSession {
       },
     });
   }
+}
+
+/** About how many bytes a value takes in an answer; known before it becomes text, as which a blob may be too long. */
+function bytesOf(value: unknown): number {
+  if (value instanceof Uint8Array) return 2 * value.length + 5;
+  return typeof value === 'string' ? value.length + 3 : 8;
 }
 
 /** As the answers have it: integers beyond 2^53 and blobs as text. */

@@ -16,7 +16,8 @@ export interface Token {
 /** Longest query. A list of 20,000 addresses fits. */
 export const MAX_QUERY_CHARACTERS = 1_000_000;
 
-const SPACE_OR_COMMENT = /[ \t\n\f\r]+|--[^\n]*|\/\*.*?(?:\*\/|$)/sy;
+/** The mark that editors put in front of a file is space to SQLite, too. */
+const SPACE_OR_COMMENT = /[ \t\n\f\r\ufeff]+|--[^\n]*|\/\*.*?(?:\*\/|$)/sy;
 const WORD = /[A-Za-z_\u0080-\uffff][A-Za-z0-9_$\u0080-\uffff]*/y;
 const NUMBER = /0[xX][0-9A-Fa-f_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?/y;
 const PARAMETER = /\?[0-9]*|[:@$#][A-Za-z0-9_$:\u0080-\uffff]+/y;
