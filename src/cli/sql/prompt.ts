@@ -11,6 +11,8 @@ import { type AnswerOptions, printAnswer } from './print-answer.ts';
 const PROMPT = 'atlas> ';
 const CONTINUED = '  ...> ';
 const HISTORY_LINES = 1_000;
+/** Stands for a line break in the file of earlier queries, as in that of psql. */
+const BREAK = '\x01';
 
 /** What people type who know other prompts. */
 const COMMANDS: Partial<Record<string, string>> = {
@@ -36,6 +38,8 @@ export async function runPrompt(
 ): Promise<void> {
   const options = { ...given };
   const history = openHistory();
+  /** What the arrow keys lead to, newest first. */
+  let recalled: string[] = [];
   const lines = createInterface({
     ...terminal,
     completer: (line: string, callback: Completed) => complete(line, query, callback),
@@ -44,6 +48,9 @@ export async function runPrompt(
     removeHistoryDuplicates: true,
   });
   console.log('SQL on the index, read-only. Type .help for help, a query ends with a semicolon.');
+  lines.on('history', (entries: string[]) => {
+    recalled = entries;
+  });
   let query = '';
   let isClosed = false;
   const closed = Promise.withResolvers<void>();
@@ -74,6 +81,7 @@ export async function runPrompt(
     if (query.trim() === '') query = '';
     if (!isWhole(query)) return;
     history.add(query);
+    joinLines(recalled, query);
     running = new AbortController();
     await printAnswer(queries, query, options, running.signal).catch(printFailure);
     running = null;
@@ -93,6 +101,15 @@ export async function runPrompt(
   ask();
   await closed.promise;
   console.log();
+}
+
+/** Makes the lines of a query one entry: they are of use together, and are found so after a restart. */
+function joinLines(recalled: string[], query: string): void {
+  for (const line of query.split('\n')) {
+    const at = recalled.indexOf(line);
+    if (at >= 0) recalled.splice(at, 1);
+  }
+  recalled.unshift(query);
 }
 
 type Completed = (error: Error | null, found: [names: string[], part: string]) => void;
@@ -138,13 +155,13 @@ function openHistory(): { lines: string[]; add(query: string): void } {
   try {
     makePrivateFolder(dirname(file));
     if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600 });
-    const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean).slice(-HISTORY_LINES);
-    writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
+    const entries = readFileSync(file, 'utf8').split('\n').filter(Boolean).slice(-HISTORY_LINES);
+    writeFileSync(file, entries.map((entry) => `${entry}\n`).join(''));
     return {
-      lines: lines.reverse(),
+      lines: entries.reverse().map((entry) => entry.replaceAll(BREAK, '\n')),
       add(query) {
         try {
-          appendFileSync(file, `${query.replace(/\s*\n\s*/g, ' ')}\n`);
+          appendFileSync(file, `${query.replaceAll('\n', BREAK)}\n`);
         } catch {
           // the prompt goes on without
         }

@@ -9,6 +9,7 @@ import { runPrompt } from '../../../src/cli/sql/prompt.ts';
 import { pause } from '../../../src/lib/async.ts';
 import type { QueryAnswer } from '../../../src/sql/session.ts';
 import { tempDir } from '../../support/temp-dir.ts';
+import { waitFor } from '../../support/wait.ts';
 
 const ANSWER: QueryAnswer = {
   columns: ['a'],
@@ -21,12 +22,15 @@ const ANSWER: QueryAnswer = {
   plan: [],
 };
 
-/** Types lines at once. Returns the queries that were run, and what was printed. */
+/**
+ * Types lines at once, or each of several after the answer to the one before. Returns the queries that were run, and
+ * what was printed.
+ */
 async function type(
   t: TestContext,
-  lines: string,
+  lines: string | readonly string[],
+  { state = tempDir(t), isTTY = false } = {},
 ): Promise<{ asked: string[]; printed: string; state: string }> {
-  const state = tempDir(t);
   const before = process.env.XDG_STATE_HOME;
   process.env.XDG_STATE_HOME = state;
   t.after(() => {
@@ -44,8 +48,14 @@ async function type(
     },
   };
   const input = new PassThrough();
-  input.write(lines);
-  await runPrompt(queries, { format: 'table', limit: 10, timeout: 1 }, { input, output: new PassThrough() });
+  const output = Object.assign(new PassThrough(), { isTTY, columns: 80 });
+  output.resume();
+  const ended = runPrompt(queries, { format: 'table', limit: 10, timeout: 1 }, { input, output });
+  for (const [i, line] of [lines].flat().entries()) {
+    await waitFor(() => asked.length >= i, { what: 'the query before' });
+    input.write(line);
+  }
+  await ended;
   t.mock.restoreAll();
   return { asked, printed: printed.join('\n'), state };
 }
@@ -56,6 +66,17 @@ test('queries that are pasted together run one after the other, each up to its s
   assert.deepEqual(asked, ['SELECT 1;', 'SELECT 2; -- two', "SELECT\n'a;b'\n, 3 -- ;\n;", "SELECT 'open;"]);
   const history = readFileSync(join(state, 'atlas-node', 'sql-history'), 'utf8').split('\n');
   assert.deepEqual(history.slice(0, 2), ['SELECT 1;', 'SELECT 2; -- two']);
+});
+
+test('the arrow keys lead to whole queries with their lines, now and after a restart', async (t) => {
+  const [up, enter, end] = ['\x1b[A', '\r', '\x04'];
+  const query = "SELECT 1 -- one\n, '  a\n b'\n;";
+  const typed = query.replaceAll('\n', enter) + enter;
+  const keys = [`SELECT 0;${enter}`, typed, `${up}${enter}`, `${up}${up}${enter}`, end];
+  const first = await type(t, keys, { isTTY: true });
+  assert.deepEqual(first.asked, ['SELECT 0;', query, query, 'SELECT 0;']);
+  const second = await type(t, [`${up}${up}${enter}`, end], { isTTY: true, state: first.state });
+  assert.deepEqual(second.asked, [query]);
 });
 
 test('the words of other prompts work, and an unknown command is told', async (t) => {
