@@ -69,11 +69,14 @@ pageTests({
 
     await editor.fill('SELECT * FROM blocks');
     await editor.press('Control+Enter');
-    await page.getByText(/600 rows as of block 1,234.*more rows were cut; 2 blocks lack/).waitFor();
+    await page
+      .getByText(/600 rows as of block 1,234.*more rows were cut: ask for fewer.*; 2 blocks lack/)
+      .waitFor();
     await page.getByText(`S${ANSWER.scan?.slice(1)}.`, { exact: true }).waitFor();
     assert.equal(await page.getByRole('region', { name: 'Answer' }).locator('tbody tr').count(), 500);
-    await page.getByText('The first 500 of 600 rows.').waitFor();
+    await page.getByText('The first 500 of 600 rows. The file').waitFor();
     await page.getByText('Chart', { exact: true }).click();
+    await page.getByText('The first 500 of 600 rows.', { exact: true }).waitFor();
     await page.getByLabel('Across').selectOption('number');
     await page.getByLabel('Up').selectOption('transfers');
     await page.getByLabel('transfers by number').first().waitFor();
@@ -101,6 +104,13 @@ pageTests({
     await page.getByText('The query was stopped.').waitFor();
     await waitFor(() => asked.at(-1)?.signal?.aborted, { what: 'the end of the query' });
     assert.equal(asked.length, 3);
+    await page.keyboard.press('Control+Enter');
+    await waitFor(() => asked.length === 4, { what: 'the editor to have the focus' });
+    await page.keyboard.press('Escape');
+    await page.getByText('The query was stopped.').waitFor();
+    await partOf(page, 'Overview').click();
+    await partOf(page, 'SQL').click();
+    assert.equal(await editor.inputValue(), 'for ever', 'it stays in the editor');
 
     await page.getByLabel('Name').fill('my query');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -112,7 +122,7 @@ pageTests({
     assert.equal(await page.getByRole('button', { name: 'my query', exact: true }).count(), 0);
 
     await editor.press('Control+Enter');
-    await waitFor(() => asked.length === 4, { what: 'the query to begin' });
+    await waitFor(() => asked.length === 5, { what: 'the query to begin' });
     await partOf(page, 'Overview').click();
     await waitFor(() => asked.at(-1)?.signal?.aborted, { what: 'the end of a query whose page was left' });
   },

@@ -3,6 +3,7 @@
 import { scanNote, textNote } from '../../sql/plan-notes.ts';
 import { MAX_ANSWER_BYTES } from '../../sql/process/limits.ts';
 import type { QueryProcess } from '../../sql/process/query-process.ts';
+import { QueryLimitError } from '../../sql/query-refusal.ts';
 import { type AnswerFormat, answerNote, answerText } from './answer-text.ts';
 
 export interface AnswerOptions {
@@ -13,6 +14,13 @@ export interface AnswerOptions {
   timeout: number;
 }
 
+/** Names the option that gives a query more time, which only the command line has. */
+function rethrowWithOption(error: unknown): never {
+  if (error instanceof QueryLimitError && error.isTimeout)
+    throw new QueryLimitError(`${error.message}, or raise --timeout`, true);
+  throw error;
+}
+
 /** Throws what QueryProcess throws. */
 export async function printAnswer(
   queries: Pick<QueryProcess, 'run'>,
@@ -21,16 +29,18 @@ export async function printAnswer(
   signal: AbortSignal,
 ): Promise<void> {
   const startedAt = performance.now();
-  const answer = await queries.run(
-    { text: query, limits: { rows: limit, bytes: MAX_ANSWER_BYTES } },
-    {
-      timeoutMs: timeout * 1000,
-      signal,
-      onPlan(plan) {
-        for (const note of [scanNote(plan), textNote(plan)]) if (note !== null) console.error(note);
+  const answer = await queries
+    .run(
+      { text: query, limits: { rows: limit, bytes: MAX_ANSWER_BYTES } },
+      {
+        timeoutMs: timeout * 1000,
+        signal,
+        onPlan(plan) {
+          for (const note of [scanNote(plan), textNote(plan)]) if (note !== null) console.error(note);
+        },
       },
-    },
-  );
+    )
+    .catch(rethrowWithOption);
   const lines = answerText(answer, format);
   const note = answerNote(answer, (performance.now() - startedAt) / 1000);
   if (format === 'table') console.log(`${lines}\n\n${note}`);

@@ -206,9 +206,7 @@ export class QueryProcess {
     const elapsed = performance.now() - running.startedAt;
     const timeoutMs = running.options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     if (elapsed > timeoutMs)
-      return this.end(
-        new QueryLimitError(`ended after ${timeoutMs / 1000} s: ask for less, or raise --timeout`, true),
-      );
+      return this.end(new QueryLimitError(`ended after ${timeoutMs / 1000} s: ask for less`, true));
     if (residentBytes(child.pid) > this.limits.memoryBytes)
       return this.end(
         new QueryLimitError(

@@ -67,7 +67,7 @@ function noteOf({ rows, head, cut, gaps, damage }: SqlAnswer, seconds: number): 
   return [
     `${rows.length.toLocaleString('en-US')} ${rows.length === 1 ? 'row' : 'rows'} as of block ` +
       `${head.number.toLocaleString('en-US')}, ${seconds.toFixed(2)} s`,
-    ...(cut === null ? [] : ['more rows were cut']),
+    ...(cut === null ? [] : ['more rows were cut: ask for fewer, or use "atlas-node sql --limit"']),
     ...(gaps === 0 ? [] : [`${gaps} blocks lack transfers`]),
     ...(damage === null ? [] : [`the index is damaged: ${damage}`]),
   ].join('; ');
@@ -115,6 +115,11 @@ function SqlChart({ answer: { columns, rows } }: { answer: SqlAnswer }) {
         kind="bars"
         ticks={ticksOf(points, rows, x)}
       />
+      {points.length < rows.length && (
+        <p class="small soft">
+          The first {points.length} of {rows.length} rows.
+        </p>
+      )}
     </details>
   );
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SqlAnswer } from '../../../server/admin/sql.ts';
 import { Section } from '../../ui/section.tsx';
 import { type AdminAnswers, callAdmin, useAction, usePolled } from '../admin-api.ts';
-import { useSavedQueries } from './saved-queries.ts';
+import { useDraft, useSavedQueries } from './saved-queries.ts';
 import { SqlAnswerView } from './sql-answer.tsx';
 
 const POLL_MS = 5_000;
@@ -18,11 +18,12 @@ interface Answered {
 export function SqlPart() {
   const described = usePolled('sql', POLL_MS);
   const { saved, save, remove } = useSavedQueries();
-  const [query, setQuery] = useState(saved[0]?.query ?? '');
+  const [query, setQuery] = useDraft(saved[0]?.query ?? '');
   const [name, setName] = useState('');
   const [answered, setAnswered] = useState<Answered | null>(null);
   const [isStopped, setStopped] = useState(false);
   const stop = useRef(new AbortController());
+  const editor = useRef<HTMLTextAreaElement>(null);
   const asking = useAction();
   // The server ends the query when its client has left.
   useEffect(() => () => stop.current.abort(), []);
@@ -36,7 +37,13 @@ export function SqlPart() {
     setStopped(signal.aborted);
     if (given !== null) setAnswered({ answer: given, seconds: (performance.now() - startedAt) / 1000 });
   };
+  // The button, which may have the focus, goes with the query.
+  const onStop = () => {
+    stop.current.abort();
+    editor.current?.focus();
+  };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && asking.isRunning) onStop();
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     void run();
@@ -54,6 +61,7 @@ export function SqlPart() {
           <div class="sql-main">
             <form
               class="stack"
+              onKeyDown={onKeyDown}
               onSubmit={(event) => {
                 event.preventDefault();
                 void run();
@@ -62,12 +70,12 @@ export function SqlPart() {
               <label class="field">
                 Query
                 <textarea
+                  ref={editor}
                   class="sql-query"
                   rows={8}
                   spellcheck={false}
                   value={query}
                   onInput={({ currentTarget }) => setQuery(currentTarget.value)}
-                  onKeyDown={onKeyDown}
                 />
               </label>
               <div class="buttons">
@@ -75,11 +83,14 @@ export function SqlPart() {
                   {asking.isRunning ? 'Running …' : 'Run'}
                 </button>
                 {asking.isRunning && (
-                  <button type="button" class="button" onClick={() => stop.current.abort()}>
+                  <button type="button" class="button" onClick={onStop}>
                     Stop
                   </button>
                 )}
-                <span class="small soft">Ctrl+Enter runs the query. {stateText(state)}</span>
+                <span class="small soft">
+                  {asking.isRunning ? 'Escape stops the query.' : 'Ctrl+Enter runs the query.'}{' '}
+                  {stateText(state)}
+                </span>
               </div>
             </form>
             {asking.problem !== '' && (
