@@ -1,14 +1,17 @@
 /** The indexed chain, and block reads shared by several directories. */
 import { bytesToHex, type Hex } from '../lib/hex.ts';
 import type { IndexedBlock } from '../model/block.ts';
-import type { Db } from './open-database.ts';
+import { type Db, oncePerConnection } from './open-database.ts';
 import { ZERO_WALLET } from './schema.ts';
+
+/** Prepared once: every query of SQL asks. */
+const chainRow = oncePerConnection((db) =>
+  db.prepare<[], { chain_id: number; start_block: number }>('SELECT chain_id, start_block FROM chain'),
+);
 
 /** The indexed chain and its first block, null until set. */
 export function chainOf(db: Db): { chainId: number; startBlock: number } | null {
-  const row = db
-    .prepare<[], { chain_id: number; start_block: number }>('SELECT chain_id, start_block FROM chain')
-    .get();
+  const row = chainRow(db).get();
   return row ? { chainId: row.chain_id, startBlock: row.start_block } : null;
 }
 

@@ -15,7 +15,7 @@ import {
   migrate,
   schemaVersion,
 } from './migrations/migrations.ts';
-import { type Db, isEmpty, type OpenOptions, openDatabase } from './open-database.ts';
+import { type Db, isEmpty, type OpenOptions, oncePerConnection, openDatabase } from './open-database.ts';
 import { DEVELOPMENT_APPLICATION_ID, INDEX_APPLICATION_ID, SCHEMA, ZERO_WALLET } from './schema.ts';
 import { toOpenError, toStorageError } from './storage-error.ts';
 import { rejectForeignWal } from './wal.ts';
@@ -187,9 +187,12 @@ function toPrepareError(path: string, error: unknown): unknown {
   );
 }
 
+/** Prepared once: every query of SQL asks. */
+const damageReason = oncePerConnection((db) => db.prepare<[], string>('SELECT reason FROM damage').pluck());
+
 /** Why the file is marked as damaged, null if it is not. */
 export function damageOf(db: Db): string | null {
-  return db.prepare<[], string>('SELECT reason FROM damage').pluck().get() ?? null;
+  return damageReason(db).get() ?? null;
 }
 
 export function markDamaged(db: Db, reason: string): void {
