@@ -47,7 +47,8 @@ interface WrittenBatch {
 
 /** The rows of a batch that follow its transfers. */
 class SmallRows {
-  readonly trades = new CopyRows();
+  /** In pieces: a buffer that grows to the size of all of them would be copied, and its memory is new each time. */
+  readonly trades: Buffer[] = [];
   readonly blocks = new CopyRows();
   readonly tokens = new CopyRows();
   /** By address, because a wallet may change in several chunks. */
@@ -58,6 +59,7 @@ export class BatchWriter {
   private readonly source: IndexSource;
   private readonly session: Session;
   private readonly transfers = new CopyRows(1 << 20);
+  private readonly trades = new CopyRows(1 << 20);
 
   constructor(source: IndexSource, session: Session) {
     this.source = source;
@@ -80,7 +82,7 @@ export class BatchWriter {
     return this.session.writing(async (sql) => {
       const rows = new CopyRows();
       for (const token of tokens) encodeToken(rows, token);
-      await this.session.copyRows('tokens', rows);
+      await this.session.copyRows('tokens', [rows.take()]);
       await this.session.within(sql`UPDATE sink SET updated_at = now()`); // fails if COPY has failed
     });
   }
@@ -118,7 +120,8 @@ export class BatchWriter {
 
   private encode(chunk: Chunk, rows: SmallRows): void {
     this.encodeTransfers(chunk);
-    for (const trade of chunk.trades) encodeTrade(rows.trades, trade);
+    for (const trade of chunk.trades) encodeTrade(this.trades, trade);
+    if (this.trades.rows > 0) rows.trades.push(this.trades.take());
     for (const block of chunk.blocks) encodeBlock(rows.blocks, block);
     for (const token of chunk.tokens) encodeToken(rows.tokens, token);
     for (const wallet of chunk.wallets) rows.wallets.set(wallet.address.toString('latin1'), wallet);
@@ -156,9 +159,9 @@ export class BatchWriter {
     head: number,
     { mark, rules, fromBlock }: BatchRange,
   ): Promise<void> {
-    if (rows.trades.rows > 0) await this.session.copyRows('trades', rows.trades);
-    await this.session.copyRows('blocks', rows.blocks);
-    if (rows.tokens.rows > 0) await this.session.copyRows('tokens', rows.tokens);
+    if (rows.trades.length > 0) await this.session.copyRows('trades', rows.trades);
+    await this.session.copyRows('blocks', [rows.blocks.take()]);
+    if (rows.tokens.rows > 0) await this.session.copyRows('tokens', [rows.tokens.take()]);
     if (rows.wallets.size > 0) await this.sendWallets(sql, [...rows.wallets.values()]);
     const gaps = () => this.source.gapBlocks(fromBlock, head);
     const trades = rules === null ? sql`` : sql`, trades_block = ${head}, uncertain_blocks = ${gaps()}`;
@@ -175,7 +178,7 @@ export class BatchWriter {
     await session.within(sql`
       CREATE TEMP TABLE IF NOT EXISTS changed_wallets ON COMMIT DELETE ROWS AS
         SELECT ${columns} FROM wallets WITH NO DATA`);
-    await this.session.copyRows('wallets', rows, 'changed_wallets');
+    await this.session.copyRows('wallets', [rows.take()], 'changed_wallets');
     await session.within(sql`
       INSERT INTO wallets (${columns}) SELECT ${columns} FROM changed_wallets ON CONFLICT (address)
       DO UPDATE SET funding_transfer = excluded.funding_transfer, funding_block = excluded.funding_block`);

@@ -8,7 +8,7 @@ import { PostgresConnection, type Sql } from '../postgres/connection.ts';
 import { ownSession, PoolerError } from '../postgres/own-session.ts';
 import { postgresReason } from '../postgres/reasons.ts';
 import { columnList, type SinkTable } from './columns.ts';
-import { COPY_HEADER, COPY_TRAILER, type CopyRows } from './copy-rows.ts';
+import { COPY_HEADER, COPY_TRAILER } from './copy-rows.ts';
 import { SINK_MIGRATIONS, SINK_SCHEMA, SINK_SCHEMA_VERSION } from './schema.ts';
 import { shapeProblem } from './table-shapes.ts';
 
@@ -253,11 +253,11 @@ export class Session {
     }
   }
 
-  /** COPY of rows that are encoded already. */
-  copyRows(table: SinkTable, rows: CopyRows, into?: string): Promise<void> {
+  /** COPY of rows that are encoded already, in pieces of whole rows. */
+  copyRows(table: SinkTable, pieces: Iterable<Buffer>, into?: string): Promise<void> {
     const write = async (send: (bytes: Buffer) => Promise<void>) => {
       await send(COPY_HEADER);
-      await send(rows.take());
+      for (const piece of pieces) await send(piece);
       await send(COPY_TRAILER);
     };
     return this.copy(table, write, into);

@@ -40,7 +40,7 @@ export class TradeWriter {
 
   /** Commits the trades of as many blocks as fit into a piece, in place of any there. Null when a reorg came first. */
   async fill(piece: Piece): Promise<WrittenPiece | null> {
-    const rows = new CopyRows();
+    const rows: Buffer[] = [];
     const block = this.readPiece(piece, rows);
     if (block === null) return null;
     const uncertainBlocks = this.source.gapBlocks(piece.fromBlock, block);
@@ -48,7 +48,7 @@ export class TradeWriter {
       await this.session.within(
         sql`DELETE FROM trades WHERE block_number BETWEEN ${piece.first} AND ${block}`,
       );
-      if (rows.rows > 0) await this.session.copyRows('trades', rows);
+      if (rows.length > 0) await this.session.copyRows('trades', rows);
       await this.session.within(sql`
         UPDATE sink SET trades_block = ${block}, uncertain_blocks = ${uncertainBlocks}, updated_at = now()`);
     });
@@ -56,14 +56,16 @@ export class TradeWriter {
   }
 
   /** Encodes the trades, and returns the last block. */
-  private readPiece({ mark, rules, first, last, holds }: Piece, rows: CopyRows): number | null {
+  private readPiece({ mark, rules, first, last, holds }: Piece, rows: Buffer[]): number | null {
+    const out = new CopyRows();
     const tokensUpTo = Number.MAX_SAFE_INTEGER;
     let tip: SinkTip | null = null;
     for (let transfers = 0; transfers < PIECE_TRANSFERS; ) {
       const chunk = this.source.read(tip, { mark, rules, first, last, tokensUpTo, facts: false, holds });
       const end = chunk?.blocks.at(-1);
       if (chunk === null || end === undefined) break;
-      for (const trade of chunk.trades) encodeTrade(rows, trade);
+      for (const trade of chunk.trades) encodeTrade(out, trade);
+      if (out.rows > 0) rows.push(out.take());
       transfers += chunk.transfers.length;
       tip = end;
       if (end.number === last || end.number - first >= PIECE_BLOCKS) break;
