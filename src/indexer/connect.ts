@@ -282,7 +282,7 @@ async function askBlock(
   signal: AbortSignal,
 ): Promise<Availability> {
   try {
-    const [batch] = await loadRange(client, rules, number, number, signal);
+    const [batch] = await loadRange(client, { ...rules, isProbe: true }, number, number, signal);
     const untraced = batch?.unsettled ?? null;
     if (batch === undefined || untraced === null) return { isServed: true, proves: hasContent(batch, rules) };
     if (untraced.isPartial || !untraced.isReasoned) return { isServed: true, proves: untraced.isPartial };

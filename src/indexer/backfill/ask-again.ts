@@ -18,15 +18,16 @@ export function isMissing(reply: RpcReply): boolean {
 
 /**
  * Replaces the missing replies by those to further requests. `ask` sends the calls at these positions; `lacks` says
- * which replies are missing.
+ * which replies are missing. A probe is to find out just that, and asks no more.
  */
 export async function askAgain(
   replies: RpcReply[],
   ask: (positions: readonly number[]) => Promise<RpcReply[]>,
   lacks: (reply: RpcReply, position: number) => boolean = isMissing,
   signal?: AbortSignal,
+  isProbe = false,
 ): Promise<RpcReply[]> {
-  for (let tries = 1; tries < MAX_TRIES && replies.length <= MAX_AGAIN; tries++) {
+  for (let tries = 1; !isProbe && tries < MAX_TRIES && replies.length <= MAX_AGAIN; tries++) {
     const missing = replies.flatMap((reply, i) => (lacks(reply, i) ? [i] : []));
     if (missing.length === 0) break;
     await pause(AGAIN_MS * tries, signal);

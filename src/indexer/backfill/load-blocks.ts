@@ -56,6 +56,8 @@ export interface LoadRules extends DecodeRules {
   checkRoots?: boolean;
   /** Read whole answers, not only what decoding needs, and let blooms prove the logs. */
   inFull?: boolean;
+  /** Ask only once: to find out whether the node has a block. */
+  isProbe?: boolean;
   /** Complete receipts that leave something out. */
   mendsReceipts?: boolean;
   /**
@@ -270,9 +272,15 @@ async function loadBlocksAndReceipts(
   await Promise.allSettled(asked); // a failure must not leave the other request running
   const [blockReplies, receiptReplies] = await Promise.all(asked);
   const at = (positions: readonly number[]) => positions.map((i) => numbers[i]!);
-  await askAgain(blockReplies, (positions) => askBlocks(at(positions)), isMissing, signal);
+  await askAgain(blockReplies, (positions) => askBlocks(at(positions)), isMissing, signal, rules.isProbe);
   const lacksReceipts = (reply: RpcReply, i: number) => isMissing(reply) && hasTransactions(blockReplies[i]!);
-  await askAgain(receiptReplies, (positions) => askReceipts(at(positions)), lacksReceipts, signal);
+  await askAgain(
+    receiptReplies,
+    (positions) => askReceipts(at(positions)),
+    lacksReceipts,
+    signal,
+    rules.isProbe,
+  );
   const blocks: LoadedBlock[] = [];
   for (const [i, number] of numbers.entries()) {
     try {

@@ -32,6 +32,7 @@ export interface LoadedBlock {
 
 interface TraceRules extends DecodeRules {
   traces: TraceMethod | null;
+  isProbe?: boolean;
 }
 
 /** The node's answers about the traces of a range. */
@@ -65,6 +66,7 @@ export async function loadTraces(
       ),
     isMissing,
     signal,
+    rules.isProbe,
   );
   if (wanted.length > 1 && !replies.some(isTraced))
     for (const [i, { number }] of wanted.entries())
