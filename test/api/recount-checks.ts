@@ -328,7 +328,8 @@ export async function checkSearch(ask: AskApi, recount: Recount): Promise<void> 
     assert.equal(token !== undefined, recount.tokens.includes(address), address);
     if (token === undefined) continue;
     const transfers = recount.transfersOfToken(address, 1_000_000);
-    assert.ok(token.startsWith(`token ${address} `) && token.endsWith(`, ${transfers} transfers`), token);
+    const moved = transfers === 1 ? '1 transfer' : `${transfers.toLocaleString('en-US')} transfers`;
+    assert.ok(token.startsWith(`token ${address} `) && token.endsWith(`, ${moved}`), token);
   }
   for (const hash of recount.transactionHashes) {
     const [transaction = '', ...others] = await found(hash);

@@ -33,10 +33,6 @@ async function type(
 ): Promise<{ asked: string[]; printed: string; state: string }> {
   const before = process.env.XDG_STATE_HOME;
   process.env.XDG_STATE_HOME = state;
-  t.after(() => {
-    if (before === undefined) delete process.env.XDG_STATE_HOME;
-    else process.env.XDG_STATE_HOME = before;
-  });
   const asked: string[] = [];
   const printed: string[] = [];
   t.mock.method(console, 'log', (text = '') => void printed.push(text));
@@ -50,13 +46,18 @@ async function type(
   const input = new PassThrough();
   const output = Object.assign(new PassThrough(), { isTTY, columns: 80 });
   output.resume();
-  const ended = runPrompt(queries, { format: 'table', limit: 10, timeout: 1 }, { input, output });
-  for (const [i, line] of [lines].flat().entries()) {
-    await waitFor(() => asked.length >= i, { what: 'the query before' });
-    input.write(line);
+  try {
+    const ended = runPrompt(queries, { format: 'table', limit: 10, timeout: 1 }, { input, output });
+    for (const [i, line] of [lines].flat().entries()) {
+      await waitFor(() => asked.length >= i, { what: 'the query before' });
+      input.write(line);
+    }
+    await ended;
+  } finally {
+    t.mock.restoreAll();
+    if (before === undefined) delete process.env.XDG_STATE_HOME;
+    else process.env.XDG_STATE_HOME = before;
   }
-  await ended;
-  t.mock.restoreAll();
   return { asked, printed: printed.join('\n'), state };
 }
 
