@@ -22,7 +22,7 @@ export interface StoredParties {
   load<Row extends PartiesRow>(rows: readonly Row[], transferAt: TransferAt<Row>): void;
   /**
    * The parties of the transaction of any of its transfers. Null if they are unknown: the block was indexed by an
-   * earlier release, or its node left them out.
+   * earlier release, its node left them out, or it has left the chain.
    */
   of<Row extends PartiesRow>(row: Row, transferAt: TransferAt<Row>): Parties | null;
 }
@@ -37,9 +37,11 @@ export function prepareStoredParties(
     const read = (rows: readonly PartiesRow[]): void => {
       pairs.clear();
       const blocks = partiesOfBlocks([...new Set(rows.map(({ blockNumber }) => blockNumber))]);
-      for (const { id, eventIndex, blockNumber } of rows) {
+      for (const { id, eventIndex, blockNumber, blockHash } of rows) {
         const first = id - eventIndex;
-        if (!pairs.has(first)) pairs.set(first, blocks.get(blockNumber)?.of(first) ?? null);
+        if (pairs.has(first)) continue;
+        const block = blocks.get(blockNumber);
+        pairs.set(first, block?.blockHash === blockHash ? block.of(first) : null);
       }
     };
     return {

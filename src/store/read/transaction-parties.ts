@@ -12,25 +12,34 @@ import type { StoredTransfer } from './transfers.ts';
 
 /** Reads the parties of blocks, by block number; of those of which the index has some. */
 export function prepareBlockParties(db: Db): (blocks: readonly number[]) => Map<number, BlockParties> {
-  const statement = db.prepare<[string], { number: number; parties: Buffer; before: number }>(/* sql */ `
-    SELECT p.number, p.parties,
-      ifnull((SELECT last_transfer FROM blocks b WHERE b.number = p.number - 1), 0) AS before
-    FROM json_each(?) list CROSS JOIN block_parties p ON p.number = list.value`);
+  const statement = db.prepare<[string], { number: number; hash: Buffer; parties: Buffer; before: number }>(
+    /* sql */ `
+    SELECT p.number, b.hash, p.parties,
+      ifnull((SELECT last_transfer FROM blocks WHERE number = p.number - 1), 0) AS before
+    FROM json_each(?) list CROSS JOIN block_parties p ON p.number = list.value
+      CROSS JOIN blocks b ON b.number = p.number`,
+  );
   return (blocks) => {
     const rows = statement.all(idList(blocks));
     return new Map(
-      rows.map(({ number, parties, before }) => [number, new BlockParties(parties, before + 1)]),
+      rows.map(({ number, hash, parties, before }) => [
+        number,
+        new BlockParties(hash.toString('hex'), parties, before + 1),
+      ]),
     );
   };
 }
 
 /** The parties of a block's transactions; cheapest if they are asked for in chain order. */
 export class BlockParties {
+  /** 64 hex digits. */
+  readonly blockHash: string;
   private readonly packed: Uint8Array;
   private readonly firstTransfer: number;
   private cursor: PartiesCursor;
 
-  constructor(packed: Uint8Array, firstTransfer: number) {
+  constructor(blockHash: string, packed: Uint8Array, firstTransfer: number) {
+    this.blockHash = blockHash;
     this.packed = packed;
     this.firstTransfer = firstTransfer;
     this.cursor = new PartiesCursor(packed);
