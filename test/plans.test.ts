@@ -31,7 +31,7 @@ function statementsOf(db: Db, prepare: () => void): string[] {
   const seen: string[] = [];
   const original = db.prepare;
   db.prepare = ((sql: string) => {
-    seen.push(sql.replace(/\s+/g, ' ').trim());
+    seen.push(sql.replace(/--.*/g, '').replace(/\s+/g, ' ').trim()); // a comment would hide what follows in its line
     return original.call(db, sql);
   }) as Db['prepare'];
   try {
