@@ -21,7 +21,7 @@ import {
 } from './binary/platform-parts.ts';
 import { secondsToFirstAnswer } from './binary/start-time.ts';
 import { thirdPartyNotices } from './binary/third-party.ts';
-import { bundleScript, packagesIn } from './build/bundle.ts';
+import { bundleScript } from './build/bundle.ts';
 import { bundlePages } from './build/pages.ts';
 import { readOptions } from './options.ts';
 
@@ -78,7 +78,7 @@ async function writeContents(folder: string, commit: string, { modules, packages
   const pages = await bundlePages();
   const texts = [...pages.files].map(([name, body]) => [name, Buffer.from(body).toString('utf8')]);
   assets[PAGES_ASSET] = write(PAGES_ASSET, JSON.stringify(Object.fromEntries(texts)));
-  const packages = new Set([...natives, ...packagesIn(pages.sources)]);
+  const packages = new Set([...natives, ...pages.packages]);
   const writeScript = async (name: string, entry: string) => {
     const bundled = await bundleScript(entry, commit);
     for (const folder of bundled.packages) packages.add(folder);

@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { packagesIn } from '../build/bundle.ts';
+import { packagesIn } from '../build/write-build.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

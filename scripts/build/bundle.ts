@@ -6,7 +6,7 @@ import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { digestOf, ROOT } from '../../bin/builds.mjs';
 import manifest from '../../package.json' with { type: 'json' };
 import { THREADS } from '../../src/threads/entries.ts';
-import { type Build, sourcesIn } from './write-build.ts';
+import { type Build, packagesIn, sourcesIn } from './write-build.ts';
 
 /** Modules that locate others by their source files, with their replacements for the bundle. */
 const REPLACED_IN_MODULES: Record<string, string> = {
@@ -111,14 +111,6 @@ export async function bundleScript(entry: string, commit: string): Promise<Bundl
     packages: packagesIn(inputs),
     files: inputs.filter((file) => !file.startsWith('node_modules/')),
   };
-}
-
-/** Folders of the packages that these files belong to. */
-export function packagesIn(files: readonly string[]): string[] {
-  const folders = files.map(
-    (file) => /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(file)?.[0],
-  );
-  return [...new Set(folders.filter((folder) => folder !== undefined))];
 }
 
 function replaceModules(replacements: Record<string, string>): Plugin {

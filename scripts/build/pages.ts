@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { buildFolder, ROOT } from '../../bin/builds.mjs';
-import { type Build, sourcesIn } from './write-build.ts';
+import { type Build, packagesIn, sourcesIn } from './write-build.ts';
 
 const OUTPUT = buildFolder('pages');
 const SOURCES = join(ROOT, 'src/pages');
@@ -24,10 +24,11 @@ const PAGES = [
 
 const ICON = 'mark.svg';
 
-/** Bundles all pages. */
-export async function bundlePages(): Promise<Build> {
+/** Bundles all pages. `packages`: the folders of the packages whose code they contain. */
+export async function bundlePages(): Promise<Build & { packages: string[] }> {
   const files = new Map<string, Buffer>();
   const sources = new Set<string>();
+  const packages = new Set<string>();
   const icon = readFileSync(join(SOURCES, ICON));
   const iconName = `mark-${digest(icon).slice(0, 8)}.svg`;
   sources.add(join(SOURCES, ICON).slice(ROOT.length));
@@ -51,7 +52,9 @@ export async function bundlePages(): Promise<Build> {
       legalComments: 'eof',
       logLevel: 'error',
     });
-    for (const source of sourcesIn(Object.keys(result.metafile.inputs))) sources.add(source);
+    const inputs = Object.keys(result.metafile.inputs);
+    for (const source of sourcesIn(inputs)) sources.add(source);
+    for (const folder of packagesIn(inputs)) packages.add(folder);
     const tags: string[] = [`<link rel="icon" href="{root}${page.files}/${iconName}" type="image/svg+xml">`];
     files.set(`${page.files}/${iconName}`, icon);
     for (const { path, contents } of result.outputFiles) {
@@ -70,7 +73,7 @@ export async function bundlePages(): Promise<Build> {
     const html = readFileSync(template, 'utf8').replace('{files}', () => tags.join('\n'));
     files.set(`${page.name}.html`, Buffer.from(html));
   }
-  return { files, sources: [...sources] };
+  return { files, sources: [...sources], packages: [...packages] };
 }
 
 function digest(content: Buffer): string {

@@ -31,6 +31,14 @@ export function sourcesIn(inputs: readonly string[]): string[] {
   return [...inputs.filter((file) => !file.startsWith('node_modules/')), 'package-lock.json'];
 }
 
+/** Folders of the packages that these files belong to. */
+export function packagesIn(files: readonly string[]): string[] {
+  const folders = files.map(
+    (file) => /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(file)?.[0],
+  );
+  return [...new Set(folders.filter((folder) => folder !== undefined))];
+}
+
 /** Removes all but the newest subfolders of a build. */
 export function keepNewest(name: string, count: number): void {
   const folders = readdirSync(buildFolder(name), { withFileTypes: true })

@@ -113,9 +113,13 @@ test('setup on macOS adds the native module that the lock file cannot pin; the l
     mkdir -p "$natives"
     cp ${join(ROOT, SERVER)} "$natives/uws_darwin_arm64_127.node"`;
   writeFileSync(join(fake, 'npm'), `#!/bin/sh${install}\n`, { mode: 0o755 });
-  writeFileSync(join(fake, 'uname'), '#!/bin/sh\ncase $1 in -s) echo Darwin ;; *) echo arm64 ;; esac\n', {
-    mode: 0o755,
-  });
+  writeFileSync(
+    join(fake, 'uname'),
+    '#!/bin/sh\ncase $1 in -sm) echo Darwin arm64 ;; -s) echo Darwin ;; *) echo arm64 ;; esac\n',
+    {
+      mode: 0o755,
+    },
+  );
   const env = { PATH: `${fake}:${process.env.PATH}` };
   const command = [PINNED_NODE, '--import', ON_A_MAC, 'scripts/setup.mjs'];
   const { stdout } = await run(t, command, { cwd: dir, env });
