@@ -77,15 +77,8 @@ function eventOf(
   { wallets, tokens }: AddressBook,
   { symbol, decimals, viewKind }: TokenDisplay,
 ): EventRow {
-  // Each member by name: an object that is spread and then extended is larger, and takes several times as long.
   return {
-    id: stored.id,
-    txHash: stored.txHash,
-    eventIndex: stored.eventIndex,
-    kind: stored.kind,
-    amount: stored.amount,
-    tokenNumber: stored.tokenNumber,
-    logIndex: stored.logIndex,
+    ...stored,
     blockNumber: block.number,
     blockHash: block.hash.slice(2),
     timestamp: block.timestamp,
