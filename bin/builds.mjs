@@ -15,8 +15,8 @@ export const BUILDS = /** @type {const} */ (['program', 'pages']);
 const MANIFEST = 'manifest.json';
 
 /**
- * The sizes and times that the sources had when their digest was that of the build. While they have them, nobody need
- * read the sources: that would take half of a short command's start.
+ * The sizes and times of the sources when their digest last matched the build. As long as they stay the same, a start
+ * does not read the sources, which would take half of a short command's time.
  */
 const SEEN = 'sources-seen';
 

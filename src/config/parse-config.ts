@@ -171,7 +171,7 @@ function parseToml(text: string, path: string): Table {
   }
 }
 
-/** What the parser says in words of its own, by what an operator did. */
+/** Plain words for the parser's messages. */
 const PLAIN_REASONS: Partial<Record<string, string>> = {
   'control characters are not allowed in strings': 'the text has no closing quote, or a control character',
   'integer value cannot be represented losslessly': 'the number is too large',

@@ -251,7 +251,7 @@ export class Planner {
         : this.merged(wallets, first, below);
     for (const { ids, reached } of pieces) {
       for (let at = 0; at < ids.length; at += ROWS_PER_READ) {
-        // Most transfers of the hook's wallets are events, which tell of their transactions; of all transfers, few are.
+        // Most transfers of a hook's wallets become events, which need their transactions; of all transfers, few do.
         const rows = this.openSource().read(ids.slice(at, at + ROWS_PER_READ), wallets !== null);
         yield { rows, reached: rows.at(-1)!.id + 1 };
       }

@@ -2,7 +2,7 @@
 export class LruMap<K, V> {
   private readonly size: number;
   private young = new Map<K, V>();
-  /** Null until the younger one was full: many caches stay small. */
+  /** Null until `young` fills up for the first time, because many caches stay small. */
   private old: Map<K, V> | null = null;
 
   /** Keeps at least the `size` most recently used entries, and at most twice as many. */

@@ -23,7 +23,7 @@ export class KeptTransactions<T extends ToldTransaction> {
     this.branch = new BranchWatch(prepareHashPrefix(db));
   }
 
-  /** What is known at a head. Nothing is once transfers read before were withdrawn, or others lists tell the trades. */
+  /** What is kept for a head; nothing after a rollback or a rewrite, or when the trade lists changed. */
   of(name: string, ids: TradeIds, { number, hashPrefix, rewrites }: Head): KnownTransactions<T> | null {
     const isChanged = this.branch.isChanged({ number, hash: hashPrefix, mark: currentMark(rewrites) });
     const lists = listsText(ids);
@@ -58,7 +58,7 @@ export class KeptTransactions<T extends ToldTransaction> {
   }
 }
 
-/** Ids of contracts without transfers are not in it, and get into it with the transfers that they can be in. */
+/** The lists by id. A contract has no id before its first transfer, which also is the first that the lists affect. */
 function listsText({ feeSinks, equivalentContracts, nativeEquivalents, quoteTokens }: TradeIds): string {
   const lists = [feeSinks, equivalentContracts, nativeEquivalents, quoteTokens];
   return lists.map((list) => [...list].join()).join(' ');

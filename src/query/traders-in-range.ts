@@ -41,8 +41,8 @@ function tell({ first, transfers }: TradingTransaction, ids: TradeIds): TradesTo
 
 /**
  * The traders of a token in a range of whole transactions, from the token's history. `isEnough` is told of each trader
- * as it is found and may end the reading; then the sums are of what was read. Without it the trades are kept for the
- * next reading, which may reach further or begin at a later head.
+ * as it is found and may end the read early; the sums then cover only what was read. Without `isEnough` the trades are
+ * kept for the next read, which may reach further back or start at a later head.
  */
 export function prepareTradersIn(
   db: Db,

@@ -183,7 +183,7 @@ export class SqlSession {
   }
 }
 
-/** About how many bytes a value takes in an answer; known before it becomes text, as which a blob may be too long. */
+/** About how many bytes a value takes in an answer. Checked before it becomes text: a blob may be too long for one. */
 function bytesOf(value: unknown): number {
   if (value instanceof Uint8Array) return 2 * value.length + 5;
   return typeof value === 'string' ? value.length + 3 : 8;

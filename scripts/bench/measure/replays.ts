@@ -14,7 +14,7 @@ type SignalReplay = 'started' | 'first' | 'again';
 
 export async function measureReplays(context: BenchContext): Promise<Table[]> {
   const { ordinary } = await context.subjects();
-  // They are in the order of their age, by which they have few transfers or many.
+  // Wallets are sorted by age, and older ones have more transfers: every other one gives two equal halves.
   const half = (of: 0 | 1) => ordinary.wallets.filter((_, i) => i % 2 === of);
   const [wallets, others] = [half(0), half(1)];
   const rounds: Round[] = [];

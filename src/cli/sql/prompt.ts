@@ -103,7 +103,7 @@ export async function runPrompt(
   console.log();
 }
 
-/** Makes the lines of a query one entry: they are of use together, and are found so after a restart. */
+/** Joins the lines of a query into one history entry, the form in which the history file keeps it. */
 function joinLines(recalled: string[], query: string): void {
   for (const line of query.split('\n')) {
     const at = recalled.indexOf(line);

@@ -1,6 +1,6 @@
 /**
- * Nodes at different heights behind one address: the one that is asked may lack a block that another has. Asking again
- * for just what is missing soon reaches one that has it, where all parts of a step at once rarely do.
+ * Several nodes behind one address may be at different heights, so a request may reach one that lacks the block. A new
+ * request for only the missing parts soon reaches a node that has them; all parts of a step rarely succeed at once.
  */
 import { pause } from '../../lib/async.ts';
 import type { RpcReply } from '../../node/client.ts';
@@ -18,7 +18,7 @@ export function isMissing(reply: RpcReply): boolean {
 
 /**
  * Replaces the missing replies by those to further requests. `ask` sends the calls at these positions; `lacks` says
- * which replies are missing. A probe is to find out just that, and asks no more.
+ * which replies are missing. A probe asks only once.
  */
 export async function askAgain(
   replies: RpcReply[],

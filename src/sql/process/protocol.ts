@@ -8,7 +8,7 @@ export interface QueryRequest {
   parameters?: Parameters;
 }
 
-/** What the process is told first. Not among its arguments: they have less room than lists may take. */
+/** The first message to the process. The lists may exceed the 128 KiB of a process argument. */
 export interface QueriedIndex {
   path: string;
   /** The lists of `[trades]`. */
@@ -16,8 +16,8 @@ export interface QueriedIndex {
 }
 
 /**
- * From the process: `ready` once it has the index, then what becomes of one query at a time. `failed`: the index cannot
- * be read, for the operator.
+ * From the process: `ready` once it has opened the index, then the outcome of each query, one at a time. `failed`: why
+ * the index cannot be read, for the operator.
  */
 export type FromProcess =
   | { ready: true }

@@ -58,7 +58,7 @@ export class QueryChild {
   send(message: QueriedIndex | QueryRequest): void {
     this.child?.send(message, (error) => {
       if (error === null) return;
-      // One that ended is told by how it did, which may be known a little later.
+      // If the process has ended, its exit says why; that may arrive a little later.
       const unreachable = () => this.fail(`cannot be reached: ${messageOf(error)}`);
       setTimeout(guarded('message to a query process', unreachable), 2 * LAST_WORDS_MS).unref();
     });
