@@ -10,7 +10,7 @@ import { MAX_HISTORY_ROWS, prepareWalletTransactions } from './wallet-transactio
 import type { WorkBudget } from './work-budget.ts';
 
 /** How the transfers since a block changed what the wallet holds of a token. */
-interface TokenChange {
+interface HoldingChange {
   balance: bigint;
   /** The wallet's transfers of the token, of any kind. */
   transfers: number;
@@ -22,7 +22,7 @@ export interface EarlierHoldings {
   block: number;
   /** Transfers below this id are of that block or earlier. */
   below: number;
-  changes: ReadonlyMap<number, TokenChange>;
+  changes: ReadonlyMap<number, HoldingChange>;
   /** Tokens of which the wallet had no transfer yet. */
   unseen: number;
 }
@@ -33,7 +33,7 @@ interface CountedBalance {
 }
 
 /** The holding as it was, from its row of now. */
-export function holdingAt<Row extends CountedBalance>(row: Row, change: TokenChange | undefined): Row {
+export function holdingAt<Row extends CountedBalance>(row: Row, change: HoldingChange | undefined): Row {
   if (change === undefined) return row;
   const balance = Buffer.from(encodeSigned(decodeSigned(row.balance) - change.balance));
   return { ...row, balance, ownTransfers: row.ownTransfers - change.transfers };
@@ -69,7 +69,7 @@ export function prepareEarlierHoldings(
     const forms = sumsOwnForm(db)
       ? new Map(formsOf.all(tokens).map(({ id, kind }) => [id, kind]))
       : new Map<number, number>();
-    const changes = new Map<number, TokenChange>();
+    const changes = new Map<number, HoldingChange>();
     for (const { from, to, kind, token, amount } of moved) {
       const change = changes.get(token) ?? { balance: 0n, transfers: 0 };
       changes.set(token, change);

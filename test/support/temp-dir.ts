@@ -8,8 +8,9 @@ const unused: string[] = [];
 process.on('exit', removeUnused);
 
 /**
- * A new empty folder for the test (or suite) that owns `after`. Hooks run in the order of their registration, so what a
- * test opens in the folder closes after this hook: the folder goes when the next one is asked for, or with the process.
+ * A new empty folder for the test (or suite) that owns `after`. Hooks run in registration order, so whatever the test
+ * opens in the folder closes after this hook. The folder is therefore removed at the next call, or when the process
+ * exits.
  */
 export function tempDir(owner: { after(fn: () => void): void }): string {
   removeUnused();

@@ -9,7 +9,7 @@ import { isMissingData } from '../../node/node-errors.ts';
 /** Attempts for each part, and the pause before the second one, milliseconds; longer before each later one. */
 const MAX_TRIES = 5;
 const AGAIN_MS = 20;
-/** Most parts that are asked for again: near the head ranges are short, and elsewhere a part is missing for good. */
+/** Longer ranges are not retried: near the head ranges are short, and elsewhere a missing part stays missing. */
 const MAX_AGAIN = 32;
 
 export function isMissing(reply: RpcReply): boolean {

@@ -60,7 +60,8 @@ async function withTransactions(
   block: JsonObject,
   list: readonly JsonObject[],
 ): Promise<JsonObject[]> {
-  const others = list.filter((receipt) => !lacksTransaction(receipt) && !txHashes.includes(hashOf(receipt)));
+  const ownHashes = new Set(txHashes);
+  const others = list.filter((receipt) => !lacksTransaction(receipt) && !ownHashes.has(hashOf(receipt)));
   const own = await fetchReceipts(client, block, number, signal);
   return [...own.filter(isObject), ...others];
 }
@@ -116,9 +117,10 @@ async function withIndexes(
     return isObject(header) && isSameHex(header.hash, hash) && areSame(header.transactions, txHashes);
   };
   if (!areNumbered && (transactions.some(isNumbered) || !(await areListed()))) return list;
+  const firstPlaces = new Map(txHashes.map((txHash, i) => [txHash, i] as const).toReversed());
   return list.map((receipt) => {
-    const at = txHashes.indexOf(hashOf(receipt));
-    return at < 0 || isNumbered(receipt) ? receipt : { ...receipt, transactionIndex: at };
+    const at = firstPlaces.get(hashOf(receipt));
+    return at === undefined || isNumbered(receipt) ? receipt : { ...receipt, transactionIndex: at };
   });
 }
 

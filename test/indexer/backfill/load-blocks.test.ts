@@ -47,7 +47,7 @@ function blockOf(params: readonly unknown[]): number {
   return found?.number ?? -1;
 }
 
-test('a part that one of several nodes lacks is asked for again, and nothing else', async (t) => {
+test('only the part that one of several nodes lacks is requested again', async (t) => {
   const { node, load, asked } = await setUp(t);
   const last = FULL + 2;
   const usual = await load(FULL, TRACE, last);
