@@ -62,6 +62,7 @@ export function dataFileExists(path: string): boolean {
 /** Why this user cannot access an existing database, with advice; undefined if access is fine. */
 export function databaseAccessError(path: string): string | undefined {
   try {
+    if (isFolder(path)) return 'it is a folder; move it away, or choose another data_dir';
     accessSync(path, constants.R_OK | constants.W_OK);
     accessSync(dirname(path), constants.W_OK | constants.X_OK); // for the files that SQLite keeps beside it
     return undefined;

@@ -1,9 +1,10 @@
 /** The file of keys: damaged, foreign, read-only, moved away or replaced. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { openAccess } from '../../src/access/access.ts';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { toKeysStorageError } from '../../src/access/keys-file.ts';
 import { UsageCounter } from '../../src/access/usage.ts';
@@ -81,6 +82,13 @@ test('the daemon does not start with a read-only file, which could not store usa
     );
     assert.match(stdout, /^FatalError: cannot open .*keys\.db: permission denied; let one user own/, stderr);
   }
+});
+
+test('a folder in place of the file is named as such', (t) => {
+  const dir = tempDir(t);
+  const path = join(dir, 'keys.db');
+  mkdirSync(path);
+  assert.throws(() => openAccess(path, {}), /cannot open .*keys\.db: it is a folder; move it away/);
 });
 
 test('a file that was moved or replaced gets no further writes', (t) => {
