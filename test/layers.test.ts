@@ -57,8 +57,6 @@ const ONLY_IN: Record<string, string[]> = {
   'uWebSockets.js': ['server'],
   commander: ['cli'],
   zod: ['config', 'schemas', 'api', 'server'],
-  '@ethereumjs/mpt': ['indexer'],
-  '@ethereumjs/rlp': ['indexer'],
   preact: ['pages'],
   'd3-force': ['pages'],
   'smol-toml': ['config'],

@@ -2,8 +2,6 @@
  * Verifies transactions and receipts against the roots in their block's header. The roots cover neither a transaction's
  * sender, which follows from its signature, nor the positions of logs.
  */
-import { MerklePatriciaTrie } from '@ethereumjs/mpt';
-import { RLP } from '@ethereumjs/rlp';
 import { transactionHash } from '../decode/block.ts';
 import {
   isNone,
@@ -16,9 +14,10 @@ import {
   readStatus,
 } from '../decode/read-json.ts';
 import { UpstreamError } from '../lib/errors.ts';
-import { bigIntToBytes, bytesToHex, hexToBytes, isSameHex, spelledNumber } from '../lib/hex.ts';
+import { bigIntToBytes, hexToBytes, isSameHex, spelledNumber } from '../lib/hex.ts';
 import { previewValue } from '../lib/text.ts';
 import { isProvenHeader, unprovenReason } from './header-hash.ts';
+import { type Encodable, encodeRlp, rootOf } from './trie-root.ts';
 
 /** The block's roots cannot be computed, because the block contains a type unknown to this program. */
 export class UnknownTypeError extends Error {
@@ -41,7 +40,6 @@ export class WrongRootError extends UpstreamError {
   }
 }
 
-type Encodable = Uint8Array | Encodable[];
 type Encode = (value: unknown) => Encodable;
 
 /** The encoded fields of each transaction type, in order (EIP-155, 2930, 1559, 4844 and 7702). */
@@ -89,11 +87,11 @@ export async function findWrongRoot(block: JsonObject, receipts: unknown): Promi
     readObject(item, 'transaction'),
   );
   const encoded = transactions.map(encodeTransaction);
-  if (!isSameHex(block['transactionsRoot'], await rootOf(encoded)))
+  if (!isSameHex(block['transactionsRoot'], rootOf(encoded)))
     return 'its transactions do not match the transactions root';
   const items = readArray(receipts, 'receipts').map((item) => readObject(item, 'receipt'));
   for (const counted of countedReceipts(items, transactions))
-    if (isSameHex(block['receiptsRoot'], await rootOf(counted.map(encodeReceipt)))) return null;
+    if (isSameHex(block['receiptsRoot'], rootOf(counted.map(encodeReceipt)))) return null;
   return 'its receipts do not match the receipts root';
 }
 
@@ -142,7 +140,7 @@ function typeOf({ type }: JsonObject): number {
 }
 
 function envelope(type: number, values: Encodable[]): Uint8Array {
-  const encoded = RLP.encode(values);
+  const encoded = encodeRlp(values);
   if (type === 0) return encoded;
   const typed = new Uint8Array(encoded.length + 1);
   typed[0] = type;
@@ -165,10 +163,4 @@ function quantity(value: unknown): Uint8Array {
   if (value === undefined || value === null)
     throw new UnknownTypeError('a transaction or receipt that lacks a field');
   return bigIntToBytes(readBigInt(value, 'quantity in a transaction or receipt'));
-}
-
-async function rootOf(values: readonly Uint8Array[]): Promise<string> {
-  const trie = new MerklePatriciaTrie();
-  for (const [i, value] of values.entries()) await trie.put(RLP.encode(i), value);
-  return bytesToHex(trie.root());
 }

@@ -80,7 +80,7 @@ test('the npm package has the same bytes under any umask', (t) => {
 
 test('the bill of materials has each package of the files once, with licence, hash and platforms', (t) => {
   const zod = packagesOf(ROOT, ['node_modules/zod']);
-  const both = packagesOf(ROOT, ['node_modules/zod', 'node_modules/@ethereumjs/mpt']);
+  const both = packagesOf(ROOT, ['node_modules/zod', 'node_modules/@modelcontextprotocol/server']);
   const write = () =>
     writeBillOfMaterials(
       { out: tempDir(t), manifest },
@@ -98,16 +98,16 @@ test('the bill of materials has each package of the files once, with licence, ha
   assert.deepEqual(
     components.map(({ group, name }) => [group, name]),
     [
-      ['@ethereumjs', 'mpt'],
+      ['@modelcontextprotocol', 'server'],
       [undefined, 'zod'],
     ],
   );
-  assert.deepEqual(platformsOf('mpt'), ['linux-x64']);
+  assert.deepEqual(platformsOf('server'), ['linux-x64']);
   assert.deepEqual(platformsOf('zod'), ['linux-x64', 'linux-arm64']);
   for (const { licenses, hashes, purl } of components) {
     assert.ok(licenses[0]?.license.id);
     assert.match(hashes[0]?.content ?? '', /^[0-9a-f]{128}$/);
-    assert.match(purl, /^pkg:npm\/(%40ethereumjs\/mpt|zod)@\d/);
+    assert.match(purl, /^pkg:npm\/(%40modelcontextprotocol\/server|zod)@\d/);
   }
 });
 
