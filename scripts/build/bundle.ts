@@ -77,7 +77,7 @@ export async function bundleProgram(): Promise<Build> {
     splitting: true,
     sourcemap: 'linked',
     sourcesContent: false,
-    plugins: [replaceModules(REPLACED_IN_MODULES)],
+    plugins: [replaceModules(REPLACED_IN_MODULES), reference()],
   });
   const sources = [
     ...sourcesIn(Object.keys(metafile.inputs)),
@@ -99,7 +99,7 @@ export async function bundleScript(entry: string, commit: string): Promise<Bundl
     entryPoints: [entry],
     format: 'cjs',
     define: { BUILD_COMMIT: JSON.stringify(commit) },
-    plugins: [replaceModules(REPLACED_IN_BINARY), loaders()],
+    plugins: [replaceModules(REPLACED_IN_BINARY), reference(), loaders()],
     // A module that asks for its own location would fail in the binary and needs a replacement.
     logOverride: { 'empty-import-meta': 'error' },
   });
@@ -122,6 +122,23 @@ function replaceModules(replacements: Record<string, string>): Plugin {
         if (replacement === undefined) return undefined;
         const contents = readFileSync(join(ROOT, replacement), 'utf8');
         return { contents, loader: 'ts', resolveDir: dirname(join(ROOT, replacement)) };
+      });
+    },
+  };
+}
+
+/** Replaces the module that builds the reference of the API by what it builds. */
+function reference(): Plugin {
+  return {
+    name: 'reference',
+    setup({ onLoad }) {
+      onLoad({ filter: /\/plain-reference\.ts$/ }, async () => {
+        const { plainReference } = await import('../../src/server/pages/plain-reference.ts');
+        const built = JSON.stringify(plainReference());
+        return {
+          contents: `const built = ${built};\nexport function plainReference() { return built; }`,
+          loader: 'js',
+        };
       });
     },
   };
