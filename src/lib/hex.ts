@@ -51,28 +51,47 @@ const WORDS_BYTES = 16;
 const words = new Uint8Array(WORDS_BYTES);
 const wordsView = new DataView(words.buffer);
 
-/** Non-negative integer of big-endian bytes; an empty array is zero. */
-export function bytesToBigInt(bytes: Uint8Array): bigint {
-  const { length } = bytes;
-  if (length > WORDS_BYTES) return BigInt(bytesToHex(bytes));
-  words.fill(0);
-  words.set(bytes, WORDS_BYTES - length);
+/** Non-negative integer of the big-endian bytes `start..end - 1`, of all by default; zero if there are none. */
+export function bytesToBigInt(bytes: Uint8Array, start = 0, end = bytes.length): bigint {
+  const length = end - start;
+  if (length > WORDS_BYTES) return BigInt(bytesToHex(bytes.subarray(start, end)));
+  // Neither `fill` nor `set`: both cost more than these few bytes.
+  wordsView.setFloat64(0, 0);
+  wordsView.setFloat64(8, 0);
+  for (let i = start, at = WORDS_BYTES - length; i < end; i++) words[at++] = bytes[i]!;
   const low = wordsView.getBigUint64(8);
   return length <= 8 ? low : (wordsView.getBigUint64(0) << 64n) | low;
 }
 
 /** Shortest big-endian bytes of a non-negative integer; zero is the empty array. */
 export function bigIntToBytes(value: bigint): Uint8Array {
+  const first = fillWords(value);
+  return first === null ? longToBytes(value) : words.slice(first);
+}
+
+/** Appends the number of these bytes, below 256, and the bytes: a new array for them would cost more than they do. */
+export function pushBigInt(bytes: number[], value: bigint): void {
+  const first = fillWords(value);
+  const digits = first === null ? longToBytes(value) : words;
+  const start = first ?? 0;
+  bytes.push(digits.length - start);
+  for (let i = start; i < digits.length; i++) bytes.push(digits[i]!);
+}
+
+/** Puts the integer into `words`. Returns where its first byte is; null if it does not fit. */
+function fillWords(value: bigint): number | null {
   const high = value >> 64n;
-  if (high >> 64n !== 0n) {
-    const digits = value.toString(16);
-    return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
-  }
+  if (high >> 64n !== 0n) return null;
   wordsView.setBigUint64(0, high);
   wordsView.setBigUint64(8, value);
   let first = high === 0n ? 8 : 0;
   while (first < WORDS_BYTES && words[first] === 0) first++;
-  return words.slice(first);
+  return first;
+}
+
+function longToBytes(value: bigint): Uint8Array {
+  const digits = value.toString(16);
+  return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
 }
 
 /**

@@ -24,15 +24,15 @@ export function addToSums(
   { isBuy, amount, quoteAmount }: SummedTrade,
   sign: 1 | -1 = 1,
 ): void {
-  const factor = BigInt(sign);
+  const [added, quoteAdded] = sign > 0 ? [amount, quoteAmount] : [-amount, -quoteAmount];
   if (isBuy) {
     sums.buys += sign;
-    sums.bought += factor * amount;
-    sums.spent += factor * quoteAmount;
+    sums.bought += added;
+    sums.spent += quoteAdded;
   } else {
     sums.sells += sign;
-    sums.sold += factor * amount;
-    sums.received += factor * quoteAmount;
+    sums.sold += added;
+    sums.received += quoteAdded;
   }
 }
 

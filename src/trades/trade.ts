@@ -83,8 +83,10 @@ export function tradesOfTransaction(
   transfers: readonly PartTransfer[],
   ids: TradeIds,
 ): { wallet: number; part: TradePart; trade: Trade }[] {
-  return tradePartsOf(transfers, ids).flatMap(({ wallet, part }) => {
+  const found: ReturnType<typeof tradesOfTransaction> = [];
+  for (const { wallet, part } of tradePartsOf(transfers, ids)) {
     const trade = tradeOf(part, ids);
-    return trade === null ? [] : [{ wallet, part, trade }];
-  });
+    if (trade !== null) found.push({ wallet, part, trade });
+  }
+  return found;
 }

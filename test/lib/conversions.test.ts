@@ -7,6 +7,7 @@ import {
   bytesToHex,
   digitsToBigInt,
   hexToBytes,
+  pushBigInt,
   quantityToNumber,
   toQuantity,
 } from '../../src/lib/hex.ts';
@@ -24,6 +25,10 @@ test('bytes, hex and integers convert without loss, in the shortest form', () =>
       const bytes = bigIntToBytes(value);
       assert.equal(bytesToBigInt(bytes), value);
       assert.notEqual(bytes[0], 0, 'no leading zero byte');
+      const among = [7];
+      pushBigInt(among, value);
+      assert.deepEqual(among, [7, bytes.length, ...bytes]);
+      assert.equal(bytesToBigInt(Uint8Array.of(...among, 9), 2, among.length), value);
       assert.deepEqual(new Uint8Array(hexToBytes(bytesToHex(bytes))), new Uint8Array(bytes));
       assert.equal(digitsToBigInt(bytesToHex(bytes).slice(2)), value);
       assert.equal(BigInt(toQuantity(value)), value);

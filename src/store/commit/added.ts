@@ -1,14 +1,14 @@
 /** The transfers of a commit as what is derived from them needs them (store/derived.ts). */
 import { bytesToBigInt, bytesToDigits } from '../../lib/hex.ts';
 import { type BlockBatch, packedValue } from '../../model/block-batch.ts';
-import { movesOne } from '../../model/transfer-kind.ts';
+import { hasTokenNumber, movesOne } from '../../model/transfer-kind.ts';
 import { NATIVE, type PartTransfer } from '../../model/wallet-part.ts';
 import type { AddedTransfers } from '../derived-structure.ts';
 import { ZERO_WALLET } from '../schema.ts';
 import type { Mint } from '../tokens/token-mints.ts';
 import { mayTrade } from '../trades/may-trade.ts';
 import type { Commit } from './commit.ts';
-import { NATIVE as NO_TOKEN } from './commit-transfers.ts';
+import { type CommitTransfers, NATIVE as NO_TOKEN } from './commit-transfers.ts';
 
 /** Call it once the tokens of the commit have ids. */
 export function addedBy(commit: Commit): AddedTransfers {
@@ -38,8 +38,7 @@ function* mintsIn({ tokens, transfers, wallets }: Commit): Generator<Mint> {
     if (position === NO_TOKEN || !isOfZero || transfers.receiver[at] === transfers.sender[at]) continue;
     const token = tokens[position]!;
     const kind = transfers.kind[at]!;
-    const amount = movesOne(kind) ? 1n : bytesToBigInt(transfers.amountAt(at));
-    yield { token: token.id, isOwnForm: kind === token.kind, amount };
+    yield { token: token.id, isOwnForm: kind === token.kind, amount: amountOf(transfers, at) };
   }
 }
 
@@ -88,9 +87,17 @@ function partsOf(
       to: wallets.ids[transfers.receiver[at]!]!,
       kind,
       token: token === NO_TOKEN ? NATIVE : tokens[token]!.id,
-      tokenNumber: bytesToDigits(packedValue(batch.tokenNumbers, batch.tokenNumberEnd, i)),
-      amount: movesOne(kind) ? 1n : bytesToBigInt(transfers.amountAt(at)),
+      tokenNumber: hasTokenNumber(kind)
+        ? bytesToDigits(packedValue(batch.tokenNumbers, batch.tokenNumberEnd, i))
+        : '',
+      amount: amountOf(transfers, at),
     });
   }
   return parts;
+}
+
+/** The amount of transfer `at` in base units; 1 for ERC-721. */
+function amountOf(transfers: CommitTransfers, at: number): bigint {
+  if (movesOne(transfers.kind[at]!)) return 1n;
+  return bytesToBigInt(transfers.amounts, transfers.amountStart(at), transfers.amountEnd(at));
 }

@@ -3,7 +3,7 @@
  * has one number, four times the quote and a bit each for whether there are buys and sells, then for each of the two
  * the count, and the amounts of token and quote with their lengths. Most entries take 20 to 40 bytes.
  */
-import { bigIntToBytes, bytesToBigInt } from '../../lib/hex.ts';
+import { bytesToBigInt, pushBigInt } from '../../lib/hex.ts';
 import { pushVarint } from '../../lib/varint.ts';
 import { averageCostProfit, type TradeSums } from '../../trades/profit.ts';
 
@@ -24,16 +24,13 @@ export function packSums(sums: readonly QuoteSums[]): Uint8Array {
     if (buys > 0) pushSide(bytes, buys, bought, spent);
     if (sells > 0) pushSide(bytes, sells, sold, received);
   }
-  return Uint8Array.from(bytes);
+  return new Uint8Array(bytes); // `from` takes several times as long
 }
 
 function pushSide(bytes: number[], count: number, amount: bigint, quoteAmount: bigint): void {
   pushVarint(bytes, count);
-  for (const value of [amount, quoteAmount]) {
-    const digits = bigIntToBytes(value);
-    bytes.push(digits.length);
-    for (const digit of digits) bytes.push(digit);
-  }
+  pushBigInt(bytes, amount);
+  pushBigInt(bytes, quoteAmount);
 }
 
 /** The sums of a row. Reading damaged bytes ends early and never fails. */
@@ -117,6 +114,6 @@ class Reader {
   private amount(): bigint {
     const start = this.at + 1;
     this.at = start + (this.bytes[this.at] ?? 0);
-    return bytesToBigInt(this.bytes.subarray(start, this.at));
+    return bytesToBigInt(this.bytes, start, Math.min(this.at, this.bytes.length));
   }
 }

@@ -6,7 +6,7 @@
 import { decodeSigned, encodeSigned } from '../../lib/signed.ts';
 import { averageCostProfit } from '../../trades/profit.ts';
 import type { Db, Statement } from '../open-database.ts';
-import { type QuoteSums, unpackSums } from './packed-sums.ts';
+import { profitAgainst, type QuoteSums, unpackSums } from './packed-sums.ts';
 
 /** A token with more traders has peaks. The sums of fewer are read in 50 ms. */
 export const LARGE_TOKEN_TRADERS = 16_384;
@@ -148,9 +148,10 @@ export class TradePeakTable {
   private recomputed({ generation, token }: TokenSums, { quote, span }: SpanChange): Extremes | null {
     let found: Extremes | null = null;
     const [first, last] = [span * TRADE_SPAN, (span + 1) * TRADE_SPAN - 1];
-    for (const row of this.sumsIn.all(generation, token, first, last))
-      for (const sums of unpackSums(row))
-        if (sums.quote === quote) found = widened(found, averageCostProfit(sums));
+    for (const row of this.sumsIn.all(generation, token, first, last)) {
+      const profit = profitAgainst(row, quote);
+      if (profit !== null) found = widened(found, profit);
+    }
     return found;
   }
 }

@@ -40,6 +40,8 @@ interface TokenChange {
 }
 
 type StoredSums = [place: number, sums: string];
+const NO_SUMS: readonly QuoteSums[] = [];
+
 type StoredTraders = [place: number, traders: number];
 
 export class TradeSumsTable {
@@ -141,7 +143,8 @@ export class TradeSumsTable {
     sign: 1 | -1,
   ): void {
     const before = this.read(generation, changes);
-    for (const [i, change] of changes.entries()) {
+    for (let i = 0; i < changes.length; i++) {
+      const change = changes[i]!;
       const { token, wallet } = change;
       const after = changed(before[i]!, change, sign);
       const ofToken = tokens.get(token)!;
@@ -152,14 +155,16 @@ export class TradeSumsTable {
     }
   }
 
-  private read(generation: number, changes: readonly RowChange[]): QuoteSums[][] {
-    const found = changes.map((): QuoteSums[] => []);
-    this.stored.read(
-      changes.flatMap(({ token, wallet }) => [generation, token, wallet]),
-      ([, sums], place) => {
-        found[place] = unpackSums(Buffer.from(sums, 'hex'));
-      },
-    );
+  private read(generation: number, changes: readonly RowChange[]): (readonly QuoteSums[])[] {
+    const found: (readonly QuoteSums[])[] = [];
+    const keys: number[] = [];
+    for (const { token, wallet } of changes) {
+      found.push(NO_SUMS);
+      keys.push(generation, token, wallet); // several times as fast as flatMap
+    }
+    this.stored.read(keys, ([, sums], place) => {
+      found[place] = unpackSums(Buffer.from(sums, 'hex'));
+    });
     return found;
   }
 
@@ -199,6 +204,7 @@ function changed(before: readonly QuoteSums[], change: RowChange, sign: 1 | -1):
     addToSums(sums, trade, sign);
   }
   if (sign < 0) for (const sums of after) requireWhole(sums, change);
+  if (after.length === 1 && sign > 0) return after;
   return after.filter(({ buys, sells }) => buys + sells > 0).sort((a, b) => a.quote - b.quote);
 }
 
