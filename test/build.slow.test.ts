@@ -45,8 +45,8 @@ function changeVersion(root: string, version: string): void {
 
 test('the program and each thread are bundled, with maps to the sources and the used parts of zod', () => {
   const { files } = JSON.parse(readFileSync(join(ROOT, 'dist/program/manifest.json'), 'utf8'));
-  for (const name of ['cli', ...Object.keys(THREADS).map((thread) => `${thread}-thread`)]) {
-    const file = files.find((path: string) => path.endsWith(`/${name}.js`));
+  for (const name of ['cli', 'sql-process', ...Object.keys(THREADS).map((thread) => `${thread}-thread`)]) {
+    const file = files.find((path: string) => path.endsWith(`/${name}.mjs`));
     assert.ok(file, name);
     const map = JSON.parse(readFileSync(join(ROOT, 'dist/program', `${file}.map`), 'utf8'));
     for (const source of map.sources)
@@ -79,7 +79,7 @@ test('a start after a change of a source runs the new program, and the next one 
   assert.notEqual(after, before);
   await program('--version');
   assert.equal(built(), after);
-  assert.ok(existsSync(join(root, 'dist/program', first, 'reader-thread.js')), 'for daemons that still run');
+  assert.ok(existsSync(join(root, 'dist/program', first, 'reader-thread.mjs')), 'for daemons that still run');
 });
 
 test('a start reads the sources only where their sizes or times have changed since an earlier one', async (t) => {

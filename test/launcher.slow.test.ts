@@ -78,6 +78,10 @@ test('either way it runs with the flags that the single binary has, and the sett
   }
 });
 
+test('it is a plain script that can be read at a glance', () => {
+  assert.ok(readFileSync(LAUNCHER, 'utf8').split('\n').length <= 26);
+});
+
 test('without packages it says in one line what to run', async (t) => {
   const { root, launcher } = bareCopy(t);
   for (const command of [[launcher], [process.execPath, launcher]]) {
@@ -96,8 +100,14 @@ test('where the pinned Node does not run it says in one line what it needs', asy
   mkdirSync(join(broken, '..'), { recursive: true });
   writeFileSync(broken, '#!/bin/sh\necho "version GLIBC_2.28 not found" >&2\nexit 1\n');
   chmodSync(broken, 0o755);
-  for (const command of [[launcher], [process.execPath, launcher]]) {
-    const { code, stderr } = await run(t, [...command, 'start'], { cwd: '/' });
+  const tools = tempDir(t);
+  const getconf = join(tools, 'getconf');
+  const env = { PATH: `${tools}${delimiter}${process.env.PATH}` };
+  const systems = ['echo glibc 2.31', 'echo glibc 2.4', 'echo "unknown variable" >&2; exit 1', 'exit 127'];
+  for (const [i, command] of [[launcher], [process.execPath, launcher], [launcher], [launcher]].entries()) {
+    writeFileSync(getconf, `#!/bin/sh\n${systems[i]}\n`);
+    chmodSync(getconf, 0o755);
+    const { code, stderr } = await run(t, [...command, 'start'], { cwd: '/', env });
     assert.match(
       stderr,
       /^atlas-node: its Node.js does not run on this system.*: it needs Linux with glibc [^\n]*\n$/,

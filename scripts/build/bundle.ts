@@ -30,9 +30,13 @@ const LOADERS: Record<string, string> = {
 
 /**
  * Packages that are bundled with the modules: zod as installed is 95 files, which take three times as long to load as
- * the part of it that is used. The other package uses zod, too, and would load all of it beside that part.
+ * the part of it that is used. The second one uses zod, too, and would load all of it beside that part. The others are
+ * 16 files that most commands load.
  */
-const BUNDLED_PACKAGES = ['zod', '@modelcontextprotocol/server'];
+const BUNDLED_PACKAGES = ['zod', '@modelcontextprotocol/server', 'commander', 'smol-toml'];
+
+/** The process for queries is one file: its 44 chunks would take a quarter of its start. */
+const QUERY_PROCESS = 'sql-process';
 
 /** What the form of the modules depends on, besides the sources. */
 const BUILD_FILES = ['scripts/build/bundle.ts', 'scripts/build/write-build.ts'];
@@ -67,27 +71,37 @@ const OPTIONS = {
  */
 export async function bundleProgram(): Promise<Build> {
   const threads = Object.entries(THREADS).map(([name, url]) => [`${name}-thread`, fileURLToPath(url)]);
-  const { outputFiles, metafile } = await build({
+  const options = {
     ...OPTIONS,
-    entryPoints: { cli: 'src/cli.ts', ...Object.fromEntries(threads) },
     outdir: 'dist/program/sources', // as deep as the folder of the files, for the paths in the maps
-    chunkNames: 'chunk-[hash]',
+    // For a file named .js, Node looks for a package.json in each folder above it, each time.
+    outExtension: { '.js': '.mjs' },
     external: Object.keys(manifest.dependencies).filter((name) => !BUNDLED_PACKAGES.includes(name)),
     format: 'esm',
-    splitting: true,
     sourcemap: 'linked',
     sourcesContent: false,
     plugins: [replaceModules(REPLACED_IN_MODULES), reference()],
-  });
+  } satisfies BuildOptions;
+  const results = await Promise.all([
+    build({
+      ...options,
+      entryPoints: { cli: 'src/cli.ts', ...Object.fromEntries(threads) },
+      chunkNames: 'chunk-[hash]',
+      splitting: true,
+      plugins: [...options.plugins, separate(QUERY_PROCESS)],
+    }),
+    build({ ...options, entryPoints: [`src/sql/process/${QUERY_PROCESS}.ts`] }),
+  ]);
+  const outputFiles = results.flatMap((result) => result.outputFiles);
   const sources = [
-    ...sourcesIn(Object.keys(metafile.inputs)),
+    ...sourcesIn(results.flatMap(({ metafile }) => Object.keys(metafile.inputs))),
     ...Object.keys(REPLACED_IN_MODULES),
     ...Object.values(REPLACED_IN_MODULES),
     ...BUILD_FILES,
   ];
   const folder = (await digestOf(sources))?.slice(0, 12) ?? 'changing';
   const files = outputFiles.map(({ path, contents }) => [`${folder}/${basename(path)}`, contents] as const);
-  const isEntry = (path: string) => path.endsWith('/cli.js');
+  const isEntry = (path: string) => path.endsWith('/cli.mjs');
   files.sort(([a], [b]) => Number(isEntry(b)) - Number(isEntry(a)));
   return { files: new Map(files), sources: [...new Set(sources)] };
 }
@@ -140,6 +154,16 @@ function reference(): Plugin {
           loader: 'js',
         };
       });
+    },
+  };
+}
+
+/** Leaves the module of this name, which is only imported dynamically, to a file of its own. */
+function separate(name: string): Plugin {
+  return {
+    name: 'separate',
+    setup({ onResolve }) {
+      onResolve({ filter: new RegExp(`/${name}\\.ts$`) }, () => ({ path: `./${name}.mjs`, external: true }));
     },
   };
 }

@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import type { ThreadCode, ThreadName } from './entries.ts';
 
 export function threadCode(name: ThreadName): ThreadCode {
-  return { source: new URL(`./${name}-thread.js`, import.meta.url) };
+  return { source: new URL(`./${name}-thread.mjs`, import.meta.url) };
 }
 
 export function programArguments(): string[] {
-  return [fileURLToPath(new URL('./cli.js', import.meta.url))];
+  return [fileURLToPath(new URL('./cli.mjs', import.meta.url))];
 }

@@ -9,9 +9,9 @@ if (entry === undefined) throw new Error('the program is not built; run: npm run
 const folder = dirname(join(buildFolder('program'), entry));
 
 export function threadCode(name: ThreadName): ThreadCode {
-  return { source: pathToFileURL(join(folder, `${name}-thread.js`)), execArgv: [] };
+  return { source: pathToFileURL(join(folder, `${name}-thread.mjs`)), execArgv: [] };
 }
 
 export function programArguments(): string[] {
-  return [join(folder, 'cli.js')];
+  return [join(folder, 'cli.mjs')];
 }
