@@ -10,6 +10,12 @@ async function start(args: string[]): Promise<void> {
     const { serveQueries } = await import('./sql/process/sql-process.ts');
     return serveQueries();
   }
+  if (asksQuery(args)) await import('./cli/sql/queries.ts'); // first: they load while the command does
   const { run } = await import('./cli/run.ts');
   process.exitCode = await run(args);
+}
+
+/** Whether a command line is one of `atlas-node sql` that runs queries, as far as its words tell. */
+function asksQuery([command, ...rest]: string[]): boolean {
+  return command === 'sql' && !rest.some((word) => /^(\.[a-z]|--help$|-h$)/.test(word));
 }

@@ -1,6 +1,7 @@
 /** A query that takes too much is ended, and the next one runs. */
 import assert from 'node:assert/strict';
-import { dirname } from 'node:path';
+import { symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pause } from '../../src/lib/async.ts';
 import { QueryPool } from '../../src/sql/process/query-pool.ts';
@@ -9,6 +10,7 @@ import { logBytes } from '../../src/sql/process/usage.ts';
 import { LAUNCHER, run } from '../support/daemon/command.ts';
 import { createIndex, type IndexFixture } from '../support/index/index-fixture.ts';
 import { grow } from '../support/sink/sink.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const LIMITS = { rows: 1000, bytes: 1 << 20 };
 const ENDLESS = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c';
@@ -44,6 +46,14 @@ test('a query that never ends, and one that is no longer wanted, are ended; the 
 });
 
 test('a query that takes too much memory, or too many temporary files, is ended', async (t) => {
+  const folder = tempDir(t);
+  symlinkSync(folder, join(folder, 'link'));
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = join(folder, 'link'); // the system names files by the folder behind it
+  t.after(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  });
   const fixture = index(t);
   const queries = start(t, fixture, { memoryBytes: 256 * 2 ** 20, temporaryBytes: 2 ** 20 });
   const large = `SELECT length(hex(zeroblob(490000000)) || 'x')`;

@@ -45,8 +45,7 @@ export function addSql(program: Command): void {
       const { runCommand } = await import('./dot-commands.ts');
       return void runCommand(query.trim(), options);
     }
-    const { QueryProcess } = await import('../../sql/process/query-process.ts');
-    const queries = new QueryProcess(); // it loads while the configuration is read
+    const { queries } = await import('./queries.ts');
     try {
       const { config } = await load();
       queries.open(existingIndexPath(config.data_dir), configuredTradeLists(config));

@@ -1,6 +1,7 @@
 /** One process that runs queries, from its start to its end. Whatever goes wrong with it becomes one error. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { FatalError, messageOf, onOneLine } from '../../lib/errors.ts';
 import { guarded } from '../../lib/guard.ts';
 import { killOnParentExit } from '../../lib/kill-on-parent-exit.ts';
@@ -33,15 +34,15 @@ export class QueryChild {
   private onReady: () => void = () => undefined;
   private lastWords = '';
 
-  /** Its temporary files are in `folder`. It must be ready within `startMs`. */
-  constructor(command: Command, folder: string, startMs: number, events: ChildEvents) {
+  /** It must be ready within `startMs`. */
+  constructor(command: Command, startMs: number, events: ChildEvents) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.gone = promise;
     this.setGone = resolve;
     this.events = events;
     const late = () => this.fail(`was not ready after ${startMs / 1000} s`);
     this.startTimer = setTimeout(guarded('start of a query process', late), startMs).unref();
-    this.child = this.start(command, folder);
+    this.child = this.start(command);
   }
 
   get pid(): number | undefined {
@@ -75,12 +76,12 @@ export class QueryChild {
     this.child?.ref();
   }
 
-  private start([file, ...args]: Command, folder: string): ChildProcess | null {
+  private start([file, ...args]: Command): ChildProcess | null {
     try {
       const child = spawn(file, args, {
         // In a process group of its own: Ctrl-C at a terminal ends a query by the one that watches it.
         detached: true,
-        env: { ...process.env, SQLITE_TMPDIR: folder, TMPDIR: folder },
+        env: { ...process.env, SQLITE_TMPDIR: tmpdir() },
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
         serialization: 'advanced', // parameters may be bigints
       });

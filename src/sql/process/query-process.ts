@@ -1,11 +1,9 @@
 /** Starts a process that runs queries, and ends it when a query takes too much. The driver cannot interrupt a query. */
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { accessSync, constants, realpathSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pause } from '../../lib/async.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { guarded } from '../../lib/guard.ts';
-import { removeOnParentExit } from '../../lib/kill-on-parent-exit.ts';
 import type { ConfiguredTradeLists } from '../../model/trade-rules.ts';
 import { programArguments } from '../../threads/entries.ts';
 import { QueryLimitError, QueryRefusal, QueryStartError } from '../query-refusal.ts';
@@ -25,7 +23,7 @@ import {
 import { type FromProcess, PROCESS_COMMAND, type QueriedIndex, type QueryRequest } from './protocol.ts';
 import { type Command, QueryChild } from './query-child.ts';
 import { ReadingQuery, readingQueries } from './reading-queries.ts';
-import { logBytes, openFileBytes, residentBytes } from './usage.ts';
+import { logBytes, namelessFileBytes, residentBytes } from './usage.ts';
 
 export interface RunOptions {
   timeoutMs?: number;
@@ -60,6 +58,7 @@ interface Running {
   logBytes: number;
   /** Shows the others that it reads; null while it does not. */
   reading: ReadingQuery | null;
+  temporary: TemporaryFiles;
   settle: PromiseWithResolvers<QueryAnswer>;
 }
 
@@ -71,23 +70,18 @@ export class QueryProcess {
   private index: QueriedIndex | null = null;
   private readonly command: Command;
   private readonly limits: ProcessLimits;
-  private readonly folder = temporaryFolder();
-  private readonly forgetFolder: () => void;
   private child: QueryChild | null = null;
   private running: Running | null = null;
   private isClosed = false;
 
-  /** Tests give limits and commands of their own. Throws QueryStartError without a folder for temporary files. */
+  /** Tests give limits and commands of their own. */
   constructor(
     limits: Partial<ProcessLimits> = {},
     command: Command = [process.execPath, ...programArguments(), PROCESS_COMMAND],
   ) {
     this.command = command;
-    const free = statfsSync(this.folder);
-    const temporaryBytes = Math.min(LIMITS.temporaryBytes, (free.bavail * free.bsize) / 4);
-    this.limits = { ...LIMITS, temporaryBytes, ...limits };
-    this.child = this.start(); // what follows takes some of the time in which it loads
-    this.forgetFolder = removeOnParentExit(this.folder);
+    this.limits = { ...LIMITS, ...limits };
+    this.child = this.start();
   }
 
   /** The index that queries read: its path, and the lists of `[trades]`. Call it once, before the first query. */
@@ -99,13 +93,15 @@ export class QueryProcess {
 
   /**
    * Throws QueryRefusal for a query that is not run, QueryLimitError for one that took too much, QueryStartError
-   * when there is no process that can read the index, FatalError when the process fails.
+   * when there is no process that can read the index or no folder for its temporary files, FatalError when the process
+   * fails.
    */
   async run(request: QueryRequest, options: RunOptions = {}): Promise<QueryAnswer> {
     if (this.isClosed || this.running !== null) throw new Error('the process is closed or runs a query');
+    const temporary = temporaryFiles(this.limits.temporaryBytes);
     const settle = Promise.withResolvers<QueryAnswer>();
     settle.promise.catch(() => undefined); // awaited below
-    const running: Running = { startedAt: null, options, settle, logBytes: 0, reading: null };
+    const running: Running = { startedAt: null, options, settle, logBytes: 0, reading: null, temporary };
     this.running = running;
     const onAbort = () => this.end(new QueryLimitError('ended on request'));
     options.signal?.addEventListener('abort', onAbort);
@@ -140,8 +136,6 @@ export class QueryProcess {
     child?.ref(); // the wait below
     this.end(new QueryLimitError('ended: atlas-node stops'));
     await child?.gone;
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
-    this.forgetFolder();
   }
 
   /**
@@ -181,7 +175,7 @@ export class QueryProcess {
   }
 
   private start(): QueryChild {
-    const child: QueryChild = new QueryChild(this.command, this.folder, this.limits.startMs, {
+    const child: QueryChild = new QueryChild(this.command, this.limits.startMs, {
       onMessage: (message) => this.receive(message),
       onFailure: (error) => {
         if (this.child === child) this.end(error);
@@ -215,10 +209,11 @@ export class QueryProcess {
         ),
       );
     if (looks % FILES_EVERY !== 0) return;
-    if (openFileBytes(child.pid, this.folder) > this.limits.temporaryBytes)
+    const { folder, mostBytes } = running.temporary;
+    if (namelessFileBytes(child.pid, folder) > mostBytes)
       return this.end(
         new QueryLimitError(
-          `ended: it took more than ${mib(this.limits.temporaryBytes)} MiB of temporary files; sort or ` +
+          `ended: it took more than ${mib(mostBytes)} MiB of temporary files; sort or ` +
             'group fewer rows, or export the table',
         ),
       );
@@ -238,9 +233,19 @@ function mib(bytes: number): number {
   return Math.round(bytes / 2 ** 20);
 }
 
-function temporaryFolder(): string {
+interface TemporaryFiles {
+  /** As the system names it. */
+  folder: string;
+  mostBytes: number;
+}
+
+/** Those of SQLite, which would take another folder in place of one that it cannot write to. */
+function temporaryFiles(mostBytes: number): TemporaryFiles {
   try {
-    return mkdtempSync(join(tmpdir(), 'atlas-sql-'));
+    const folder = realpathSync(tmpdir());
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    const { bavail, bsize } = statfsSync(folder);
+    return { folder, mostBytes: Math.min(mostBytes, (bavail * bsize) / 4) };
   } catch (error) {
     throw new QueryStartError(
       `there is no folder for the temporary files of queries: ${messageOf(error)}; name another one with TMPDIR`,

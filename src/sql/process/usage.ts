@@ -17,13 +17,13 @@ export function residentBytes(pid: number): number {
 }
 
 /**
- * Bytes of the files that a process has open in a folder. SQLite removes the names of its temporary files as it opens
- * them, so only the process's own descriptors lead to them. 0 where the system does not show them.
+ * Bytes of the nameless files that a process has open in a folder or below: SQLite's temporary files have no names, so
+ * only the process's own descriptors lead to them. 0 where the system does not show them.
  */
-export function openFileBytes(pid: number, folder: string): number {
+export function namelessFileBytes(pid: number, folder: string): number {
   if (process.platform !== 'linux') return 0;
   const descriptors = `/proc/${pid}/fd`;
-  return namesIn(descriptors).reduce((sum, name) => sum + bytesBelow(`${descriptors}/${name}`, folder), 0);
+  return namesIn(descriptors).reduce((sum, name) => sum + namelessBytes(`${descriptors}/${name}`, folder), 0);
 }
 
 function namesIn(folder: string): string[] {
@@ -34,9 +34,10 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function bytesBelow(descriptor: string, folder: string): number {
+function namelessBytes(descriptor: string, folder: string): number {
   try {
-    return readlinkSync(descriptor).startsWith(`${folder}/`) ? statSync(descriptor).size : 0;
+    const path = readlinkSync(descriptor);
+    return path.startsWith(`${folder}/`) && path.endsWith(' (deleted)') ? statSync(descriptor).size : 0;
   } catch {
     return 0; // closed meanwhile
   }

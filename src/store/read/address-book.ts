@@ -76,8 +76,9 @@ export class AddressBook {
 class AddressCache {
   private readonly what: string;
   private readonly readAll: Statement<[string], { id: number; address: string }>;
-  private readonly ids: Float64Array;
-  private readonly addresses: string[];
+  /** Allocated by the first load: many queries need no address, and these take as long as loading thousands. */
+  private ids = new Float64Array(0);
+  private addresses: string[] = [];
   /** Addresses of one load whose slots another id of that load took. */
   private readonly displaced = new Map<number, string>();
   private readonly mask: number;
@@ -87,14 +88,16 @@ class AddressCache {
     this.what = what;
     this.readAll = readAll;
     this.mask = slots - 1;
-    this.ids = new Float64Array(slots).fill(-1);
-    this.addresses = new Array<string>(slots).fill('');
   }
 
   /** Loads the missing ids. `of` then knows all of `ids` until the next call. */
   load(ids: readonly number[]): void {
     const { displaced, mask } = this;
     displaced.clear();
+    if (this.ids.length === 0) {
+      this.ids = new Float64Array(mask + 1).fill(-1);
+      this.addresses = new Array<string>(mask + 1).fill('');
+    }
     const missing = new Set<number>();
     for (const id of ids) if (this.ids[id & mask] !== id) missing.add(id);
     if (missing.size === 0) return;
