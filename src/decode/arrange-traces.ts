@@ -4,7 +4,15 @@
 import { UpstreamError } from '../lib/errors.ts';
 import { previewValue } from '../lib/text.ts';
 import { isList, isNone, readArray, readItems, readObject } from './read-json.ts';
-import { type BlockTraces, flatLists, flatTrace, objectIn, rootFrame, treeTrace } from './traces.ts';
+import {
+  type BlockTraces,
+  flatLists,
+  flatTrace,
+  objectIn,
+  rootFrame,
+  tracedHash,
+  treeTrace,
+} from './traces.ts';
 
 /** What an answer about a block has of each transaction, in their order. */
 export interface ArrangedTraces {
@@ -36,7 +44,8 @@ function arrangeTrees(value: unknown, txHashes: readonly string[]): ArrangedTrac
   let foreign: unknown = null;
   for (let i = 0; i < items.length; i++) {
     const item = objectIn(items, i);
-    const { txHash, error } = item;
+    const { error } = item;
+    const txHash = tracedHash(item);
     if (isNone(txHash) && items.length !== txHashes.length) continue;
     const place = isNone(txHash) ? i : placesOf(txHash)?.shift();
     if (place === undefined) {
@@ -56,7 +65,7 @@ function arrangeTrees(value: unknown, txHashes: readonly string[]): ArrangedTrac
 }
 
 function arrangeFlat(value: unknown, txHashes: readonly string[], blockHash: string): ArrangedTraces {
-  const lists = flatLists(value, txHashes, blockHash, null);
+  const lists = flatLists(value, txHashes, blockHash, []);
   return {
     perTransaction: lists.map((traces) => (traces.length === 0 ? null : traces)),
     errors: txHashes.map(() => null),

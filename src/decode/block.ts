@@ -2,6 +2,7 @@
 
 import { UpstreamError } from '../lib/errors.ts';
 import { isSameHex, spelledNumber } from '../lib/hex.ts';
+import { previewValue } from '../lib/text.ts';
 import { ZERO_ADDRESS as NO_ADDRESS, ZERO_DIGITS } from '../model/address.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import { arrangedTraces } from './arrange-traces.ts';
@@ -30,7 +31,7 @@ import {
   addressText,
   BlockReceipts,
   createdContract,
-  OddReceipts,
+  OddParts,
   readReceipt,
   receiverOf,
 } from './receipts.ts';
@@ -92,7 +93,8 @@ function decodeParts(
   const repeats = rules.version < 2 ? null : repeatedHashes(txHashes);
   const checks = new BlockChecks(hash, [...(rules.tolerance?.off ?? []), ...(repeats ? ORDER_CHECKS : [])]);
   const decoding: Decoding = { out, receipts, checks, rules };
-  const traces = parts.traces === null ? null : readTraces(parts.traces, txHashes, hash, receipts.extraHash);
+  const traces =
+    parts.traces === null ? null : readTraces(parts.traces, txHashes, hash, receipts.extraHashes);
   const decodeAt = (i: number, isRepeat = false): void => {
     const trace = traces === null ? null : traces.at(i);
     const receipt = receipts.of(i); // before its position, which reading it may correct
@@ -100,12 +102,12 @@ function decodeParts(
     ifReadable(decoding, hash, () => decodeTransaction(decoding, { hash, at, tx, receipt, trace, isRepeat }));
   };
   for (let i = 0; i < transactions.length; i++) {
-    decodeExtraReceipt(decoding, i);
+    decodeExtraReceipts(decoding, i);
     const same = repeats?.get(txHashes[i]!);
     if (same === undefined) decodeAt(i);
     else if (same[0] === i) for (const each of same) decodeAt(each, each > i);
   }
-  decodeExtraReceipt(decoding, transactions.length);
+  decodeExtraReceipts(decoding, transactions.length);
   checks.end(block['logsBloom'], receipts.lastBloom());
   if (rules.logProof === 'lacking') checks.add('bloom', 'its blooms show more logs than its receipts have');
   const number = readQuantity(block['number'], 'block number');
@@ -129,7 +131,7 @@ function ifReadable({ out, checks }: Decoding, txHash: string, decode: () => voi
     decode();
   } catch (error) {
     const isUnreadable = error instanceof UpstreamError && error.reason === 'malformed';
-    if (!isUnreadable || error instanceof OddReceipts) throw error;
+    if (!isUnreadable || error instanceof OddParts) throw error;
     out.revert(before);
     checks.add('unreadable', `${error.message} of ${txHash}`);
   }
@@ -216,17 +218,17 @@ function logsOf(
   return logs;
 }
 
-/** Decodes the logs of the receipt that belongs to no transaction, if it comes before the transaction of this index. */
-function decodeExtraReceipt(decoding: Decoding, index: number): void {
-  const { out, receipts, rules } = decoding;
-  const extra = receipts.extraBefore(index);
-  if (extra === null) return;
-  if (receipts.isOfTransaction(extra))
-    decoding.checks.add('log_place', `the receipt of ${extra.hash}, which it does not list as a transaction`);
-  const logs = logsOf(decoding, extra.receipt, extra.at, extra.hash);
-  if (readStatus(extra.receipt['status']) === false) return;
-  out.beginTransaction(extra.hash, NO_ADDRESS, NO_ADDRESS);
-  decodeLogs(out, logs, rules);
+/** Decodes the logs of the receipts that belong to no transaction and come before the transaction of this index. */
+function decodeExtraReceipts(decoding: Decoding, index: number): void {
+  const { out, receipts, checks, rules } = decoding;
+  for (const extra of receipts.extrasBefore(index)) {
+    if (receipts.isOfTransaction(extra))
+      checks.add('log_place', `the receipt of ${extra.hash}, which it does not list as a transaction`);
+    const logs = logsOf(decoding, extra.receipt, extra.at, extra.hash);
+    if (readStatus(extra.receipt['status']) === false) continue;
+    out.beginTransaction(extra.hash, NO_ADDRESS, NO_ADDRESS);
+    decodeLogs(out, logs, rules);
+  }
 }
 
 /** Frees the memory of a decoded block. */
@@ -249,7 +251,7 @@ function mayPayInternally(block: JsonObject, receipts: unknown, rules: DecodeRul
   const transactions = readItems(block['transactions'], 'transactions');
   const receiptOf = receiptReader(block, receipts, transactions);
   for (let i = 0; i < transactions.length; i++)
-    if (needsTracesOf(block, readObject(transactions.at(i), 'transaction'), receiptOf(i), rules)) return true;
+    if (needsTracesOf(block, readTransaction(transactions, i), receiptOf(i), rules)) return true;
   return false;
 }
 
@@ -304,7 +306,15 @@ function mayRunCode(tx: JsonObject, receipt: JsonObject): boolean {
 /** The transactions of a block that was fetched with full transactions. */
 export function readTransactions(block: JsonObject): JsonObject[] {
   const items = readItems(block['transactions'], 'transactions');
-  return Array.from({ length: items.length }, (_, i) => readObject(items.at(i), 'transaction'));
+  return Array.from({ length: items.length }, (_, i) => readTransaction(items, i));
+}
+
+/** Some nodes send the hashes, whatever they were asked for. */
+function readTransaction(transactions: Items, index: number): JsonObject {
+  const transaction = transactions.at(index);
+  if (typeof transaction === 'string')
+    throw new OddParts('malformed', `the node sent ${previewValue(transaction)} as transaction`);
+  return readObject(transaction, 'transaction');
 }
 
 export function transactionHash(transaction: JsonObject): string {
@@ -315,13 +325,13 @@ function readTraces(
   traces: RequestedTraces,
   txHashes: readonly string[],
   blockHash: string,
-  extraHash: string | null,
+  extraHashes: readonly string[],
 ): BlockTraces {
   if (traces.perTransaction !== undefined)
     return arrangedTraces(traces.form, traces.perTransaction, txHashes);
   return traces.form === 'tree'
-    ? treeTraces(traces.value, txHashes, extraHash)
-    : flatTraces(traces.value, txHashes, blockHash, extraHash);
+    ? treeTraces(traces.value, txHashes, extraHashes)
+    : flatTraces(traces.value, txHashes, blockHash, extraHashes);
 }
 
 /** Before Byzantium receipts had no status: the root call decides, and without traces success is assumed. */

@@ -63,8 +63,13 @@ const FRAME_MEMBERS = {
 const FRAME = new ObjectProjection(FRAME_MEMBERS);
 FRAME.add('calls', FRAME);
 
-/** Moonbeam sends the root frames themselves. */
-const TREE_ITEM = new ObjectProjection({ txHash: whole, result: FRAME, ...FRAME_MEMBERS });
+/** Moonbeam sends the root frames themselves, Ronin `transactionHash` for `txHash`. */
+const TREE_ITEM = new ObjectProjection({
+  txHash: whole,
+  transactionHash: whole,
+  result: FRAME,
+  ...FRAME_MEMBERS,
+});
 TREE_ITEM.add('calls', FRAME);
 
 /** debug_traceBlockByHash or debug_traceBlockByNumber with the callTracer. */

@@ -9,16 +9,23 @@ import { type Items, isNone, type JsonObject, readHex, readItems, readOptionalAd
 import type { RootFrame } from './traces.ts';
 
 /**
- * Receipts that leave something out, or have another order than the transactions. Other answers of the node tell it, or
- * the same ones read in full.
+ * Receipts that leave something out or have another order than the transactions, or transactions of which there is only
+ * the hash. Other answers of the node tell it, or the same ones read in full.
  */
-export class OddReceipts extends UpstreamError {
-  override name = 'OddReceipts';
+export class OddParts extends UpstreamError {
+  override name = 'OddParts';
+}
+
+/** A receipt that belongs to no transaction of the block, its position and its hash. */
+interface ExtraReceipt {
+  receipt: JsonObject;
+  at: number;
+  hash: string;
 }
 
 /**
- * The receipts of a block by transaction, in whatever order the node sent them. There may be one more than
- * transactions: Bor's state sync and Celo's block receipt belong to no transaction, and their logs to the block.
+ * The receipts of a block by transaction, in whatever order the node sent them. There may be more than transactions:
+ * Bor's state sync and Celo's block receipt belong to no transaction, and their logs to the block.
  */
 export class BlockReceipts {
   private readonly items: Items;
@@ -26,17 +33,14 @@ export class BlockReceipts {
   private readonly txHashes: readonly string[];
   /** Positions by transaction; null while the receipts seem to have the order of the transactions. */
   private positions: readonly number[] | null = null;
-  /** Position of the receipt without a transaction; the number of receipts if each has one. */
-  private extraAt: number;
-  /** How many receipts of transactions come before it. */
-  private extraIndex = 0;
+  /** Positions of the receipts without a transaction, and how many receipts of transactions come before each. */
+  private extras: readonly { at: number; index: number }[] = [];
 
   /** Throws UpstreamError `inconsistent` when their number does not fit the transactions. */
   constructor(value: unknown, blockHash: string, txHashes: readonly string[]) {
     this.items = readItems(value, 'receipts');
     this.blockHash = blockHash;
     this.txHashes = txHashes;
-    this.extraAt = this.items.length;
     if (this.items.length !== txHashes.length) this.arrange();
   }
 
@@ -70,7 +74,7 @@ export class BlockReceipts {
     const isOfTransaction = isSameHex(transactionHash, txHash);
     if (isOfTransaction && isSameHex(blockHash, this.blockHash)) return receipt;
     if (isOfTransaction && isNone(blockHash))
-      throw new OddReceipts('inconsistent', `the receipt of ${txHash} does not name its block (blockHash)`);
+      throw new OddParts('inconsistent', `the receipt of ${txHash} does not name its block (blockHash)`);
     if (!isOfTransaction && this.positions === null && this.arrange()) return this.of(index);
     throw new UpstreamError(
       'inconsistent',
@@ -79,30 +83,29 @@ export class BlockReceipts {
     );
   }
 
-  /** Hash of the receipt without a transaction, null if each has one. Nodes may trace it too. */
-  get extraHash(): string | null {
-    if (this.extraAt === this.items.length) return null;
-    return readHex(this.read(this.extraAt)['transactionHash'], 64, 'transactionHash of a receipt');
+  /** Hashes of the receipts without a transaction. Nodes may trace them too. */
+  get extraHashes(): string[] {
+    return this.extras.map(({ at }) =>
+      readHex(this.read(at)['transactionHash'], 64, 'transactionHash of a receipt'),
+    );
   }
 
-  /** The receipt without a transaction and its hash, when it comes before the transaction of this index. */
-  extraBefore(index: number): { receipt: JsonObject; at: number; hash: string } | null {
-    const { extraAt, items } = this;
-    if (extraAt === items.length || index !== this.extraIndex) return null;
-    const hash = this.extraHash;
-    if (hash === null) return null;
-    const receipt = this.read(extraAt);
-    if (!isSameHex(receipt['blockHash'], this.blockHash)) {
+  /** The receipts without a transaction that come right before the transaction of this index. */
+  extrasBefore(index: number): ExtraReceipt[] {
+    const { extras, extraHashes } = this;
+    return extras.flatMap(({ at, index: before }, i) => {
+      if (before !== index) return [];
+      const receipt = this.read(at);
+      if (isSameHex(receipt['blockHash'], this.blockHash)) return [{ receipt, at, hash: extraHashes[i]! }];
       throw new UpstreamError(
         'inconsistent',
         `the node sent a receipt of block ${previewValue(receipt['blockHash'])} for ${this.blockHash}`,
       );
-    }
-    return { receipt, at: extraAt, hash };
+    });
   }
 
   /** Whether the extra receipt is that of a transaction: such a one used gas, or is in the block. */
-  isOfTransaction({ receipt, hash }: { receipt: JsonObject; hash: string }): boolean {
+  isOfTransaction({ receipt, hash }: ExtraReceipt): boolean {
     if (hash === this.blockHash) return false;
     return spelledNumber(receipt['gasUsed']) > 0 || this.txHashes.includes(hash);
   }
@@ -110,7 +113,7 @@ export class BlockReceipts {
   /**
    * Finds the receipt of each transaction by its hash. A receipt that is there twice counts once. Returns false when
    * receipts in the number of the transactions are not theirs; throws UpstreamError `inconsistent` when their number
-   * does not fit either, and OddReceipts.
+   * does not fit either, and OddParts.
    */
   private arrange(): boolean {
     const { items, txHashes } = this;
@@ -118,20 +121,23 @@ export class BlockReceipts {
     const positions = new Array<number>(txHashes.length).fill(-1);
     const first = new Map<string, number>();
     const extra: number[] = [];
+    let isClear = true;
     for (let at = 0; at < items.length; at++) {
       const receipt = this.read(at);
       const { transactionHash } = receipt;
       if (isNone(transactionHash))
-        throw new OddReceipts('inconsistent', 'a receipt does not name its transaction (transactionHash)');
+        throw new OddParts('inconsistent', 'a receipt does not name its transaction (transactionHash)');
       const hash = typeof transactionHash === 'string' ? transactionHash.toLowerCase() : '';
       const place = places.get(hash)?.shift();
       const same = first.get(hash);
-      if (place !== undefined) {
-        positions[place] = at;
-        if (same === undefined) first.set(hash, at);
-      } else if (same === undefined || !isDeepStrictEqual(receipt, this.read(same))) extra.push(at);
+      if (place !== undefined) positions[place] = at;
+      else if (same === undefined || places.has(hash)) {
+        if (same !== undefined && isDeepStrictEqual(receipt, this.read(same))) continue;
+        extra.push(at);
+      } else if (!isDeepStrictEqual(receipt, this.read(same))) isClear = false;
+      if (same === undefined) first.set(hash, at);
     }
-    const isComplete = extra.length <= 1 && !positions.includes(-1);
+    const isComplete = isClear && !positions.includes(-1);
     if (!isComplete && items.length === txHashes.length) return false;
     const { blockHash } = this;
     if (!isComplete)
@@ -141,15 +147,13 @@ export class BlockReceipts {
       );
     const isOrdered = positions.every((at, i) => i === 0 || at > positions[i - 1]!);
     if (!isOrdered && !this.areNumbered(positions))
-      throw new OddReceipts(
+      throw new OddParts(
         'inconsistent',
         `the receipts of block ${blockHash} have another order than its transactions, and no transactionIndex tells ` +
           `which is right`,
       );
     this.positions = positions;
-    const extraAt = extra[0] ?? items.length;
-    this.extraAt = extraAt;
-    this.extraIndex = positions.filter((at) => at < extraAt).length;
+    this.extras = extra.map((at) => ({ at, index: positions.filter((own) => own < at).length }));
     return true;
   }
 
@@ -166,15 +170,15 @@ export class BlockReceipts {
 export function readReceipt(receipts: Items, position: number): JsonObject {
   const receipt = receipts.at(position);
   if (isObject(receipt)) return receipt;
-  throw new OddReceipts('malformed', `the node sent ${previewValue(receipt)} as receipt`);
+  throw new OddParts('malformed', `the node sent ${previewValue(receipt)} as receipt`);
 }
 
-/** The logs of a receipt. Null is none. Throws OddReceipts where the receipt does not say. */
+/** The logs of a receipt. Null is none. Throws OddParts where the receipt does not say. */
 export function logsIn(receipt: JsonObject): JsonObject[] {
   const { logs } = receipt;
   if (logs === null) return [];
   if (Array.isArray(logs) && logs.every(isObject)) return logs;
-  throw new OddReceipts('malformed', `the node sent ${previewValue(logs)} as receipt logs`);
+  throw new OddParts('malformed', `the node sent ${previewValue(logs)} as receipt logs`);
 }
 
 /** The contract that a transaction to `to` created; null if it created none. */

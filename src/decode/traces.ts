@@ -90,36 +90,38 @@ function frameKind(type: unknown): FrameKind | undefined {
 
 /**
  * callTracer output of debug_traceBlockByHash or debug_traceBlockByNumber: `{txHash, result}` per transaction. Older
- * nodes omit txHash, and Moonbeam sends the root frames themselves. `extraHash`: the receipt without a transaction,
- * whose trace is left out.
+ * nodes omit txHash, Ronin calls it transactionHash, and Moonbeam sends the root frames themselves. `extraHashes`:
+ * those of receipts without a transaction, whose traces are left out.
  */
 export function treeTraces(
   value: unknown,
   txHashes: readonly string[],
-  extraHash: string | null = null,
+  extraHashes: readonly string[] = [],
 ): CompleteTraces {
   const items = isList(value) ? readItems(value, 'list of call trees') : [];
-  const extraAt = items.length === txHashes.length + 1 ? positionOf(items, extraHash) : items.length;
-  if (extraAt < 0 || items.length < txHashes.length || items.length > txHashes.length + 1) {
-    throw new IncompleteTraces(
-      'inconsistent',
-      `the node traced ${items.length} of ${txHashes.length} transactions of a block`,
-    );
-  }
-  return { at: (index) => treeTrace(items.at(index < extraAt ? index : index + 1), txHashes[index]!) };
+  if (items.length === txHashes.length)
+    return { at: (index) => treeTrace(items.at(index), txHashes[index]!) };
+  const own = Array.from({ length: items.length }, (_, i) => i).filter(
+    (i) => !extraHashes.some((hash) => isSameHex(tracedHash(objectIn(items, i)), hash)),
+  );
+  if (own.length === txHashes.length)
+    return { at: (index) => treeTrace(items.at(own[index]!), txHashes[index]!) };
+  throw new IncompleteTraces(
+    'inconsistent',
+    `the node traced ${items.length} of ${txHashes.length} transactions of a block`,
+  );
 }
 
-/** The position of the trace of a transaction; -1 if there is none. */
-function positionOf(items: Items, txHash: string | null): number {
-  for (let i = 0; txHash !== null && i < items.length; i++)
-    if (isSameHex(objectIn(items, i)['txHash'], txHash)) return i;
-  return -1;
+/** The hash of the transaction in an item of a block's traces. */
+export function tracedHash({ txHash, transactionHash }: JsonObject): unknown {
+  return txHash ?? transactionHash;
 }
 
 /** An item of a block's traces. Throws IncompleteTraces when it has no call frames, or those of another transaction. */
 export function treeTrace(item: unknown, expected: string): TransactionTrace {
   const trace = isObject(item) ? item : {};
-  const { txHash, error } = trace;
+  const { error } = trace;
+  const txHash = tracedHash(trace);
   if (!isNone(txHash) && !isSameHex(txHash, expected)) {
     throw new IncompleteTraces(
       'inconsistent',
@@ -245,9 +247,9 @@ export function flatTraces(
   value: unknown,
   txHashes: readonly string[],
   blockHash: string,
-  extraHash: string | null = null,
+  extraHashes: readonly string[] = [],
 ): CompleteTraces {
-  const perTransaction = flatLists(value, txHashes, blockHash, extraHash);
+  const perTransaction = flatLists(value, txHashes, blockHash, extraHashes);
   const missing = perTransaction.findIndex((traces) => traces.length === 0);
   if (missing >= 0)
     throw new IncompleteTraces('inconsistent', `the node sent no trace of ${txHashes[missing]}`);
@@ -259,7 +261,7 @@ export function flatLists(
   value: unknown,
   txHashes: readonly string[],
   blockHash: string,
-  extraHash: string | null,
+  extraHashes: readonly string[],
 ): JsonObject[][] {
   const position: ReadonlyMap<unknown, number> = new Map(txHashes.map((hash, i) => [hash, i]));
   const perTransaction: JsonObject[][] = txHashes.map(() => []);
@@ -285,10 +287,10 @@ export function flatLists(
       );
     }
     const hash = trace['transactionHash'];
-    if (hash === undefined || hash === null) continue; // a block reward
+    if (hash === undefined || hash === null || isReward(trace)) continue;
     const index =
       position.get(hash) ?? (typeof hash === 'string' ? position.get(hash.toLowerCase()) : undefined);
-    if (index === undefined && extraHash !== null && isSameHex(hash, extraHash)) continue;
+    if (index === undefined && extraHashes.some((extra) => isSameHex(hash, extra))) continue;
     if (index === undefined)
       throw new UpstreamError(
         'inconsistent',
@@ -297,6 +299,11 @@ export function flatLists(
     perTransaction[placeOf(trace, index)]!.push(trace);
   }
   return perTransaction;
+}
+
+/** A block reward is no transaction's, although Nethermind gave it the hash of one. */
+function isReward({ type, action }: JsonObject): boolean {
+  return type === 'reward' || (isObject(action) && action.callType === 'reward');
 }
 
 /** The flat traces of one transaction, at least one. */

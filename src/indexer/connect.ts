@@ -36,7 +36,7 @@ import type { IndexerThreadOptions } from './protocol.ts';
 import { MissingPart } from './require-transactions.ts';
 import { reportFailure, retryWriteAndReport } from './retry-write.ts';
 import { findHeaderProof } from './root-check.ts';
-import { TracingRefusal, TracingRefusedError } from './tracing-refusal.ts';
+import { LastingWords, TracingRefusal, TracingRefusedError } from './tracing-refusal.ts';
 
 /** Backoff while the node gives no usable answer, milliseconds. */
 const RETRY_MIN_MS = 250;
@@ -69,9 +69,13 @@ export async function connect(
   };
   const refusal = new TracingRefusal(context.store, options.index.confirmMs);
   const onTracingRefused = (words: string) => refusal.settle(words);
+  const unnamed = new LastingWords(options.index.confirmMs);
+  const onUnnamed = (error: UpstreamError) => {
+    if (!unnamed.hear(error.message)) throw error;
+  };
   const probe = async () => {
     const { traces, head, finality } = options.index;
-    const wanted = { traces, head, finality, onTracingRefused };
+    const wanted = { traces, head, finality, onTracingRefused, onUnnamed };
     const capabilities = await probeCapabilities(context.client, wanted, signal);
     requireSameChain(context.store, capabilities.chainId, options.nodes.length);
     if (options.tracesHttp !== '') await requireTracesOfChain(context.client, capabilities.chainId, signal);

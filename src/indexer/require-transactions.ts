@@ -12,8 +12,12 @@ import { isProvenHeader } from './header-hash.ts';
 /** The node has no header, transactions or receipts of a block: not yet, or no longer. */
 export class MissingPart extends UpstreamError {
   override name = 'MissingPart';
-  constructor(part: string, number: number) {
-    super('inconsistent', `the node does not have the ${part} of block ${number}, not yet or no longer`);
+  /** `sent`: what it sent in its place. */
+  constructor(part: string, number: number, sent = '') {
+    super(
+      'inconsistent',
+      `the node does not have the ${part} of block ${number}${sent}, not yet or no longer`,
+    );
   }
 }
 

@@ -16,23 +16,38 @@ export class TracingRefusedError extends UpstreamError {
   override name = 'TracingRefusedError';
 }
 
-export class TracingRefusal {
-  private readonly store: Pick<IndexWriter, 'head' | 'chain' | 'gaps'>;
-  private readonly confirmMs: number;
+/** Words that count once they have been said for long enough. */
+export class LastingWords {
+  readonly confirmMs: number;
   private readonly now: () => number;
   private words = '';
   private since = 0;
 
-  constructor(store: TracingRefusal['store'], confirmMs = CONFIRM_MS, now = () => performance.now()) {
-    this.store = store;
+  constructor(confirmMs = CONFIRM_MS, now = () => performance.now()) {
     this.confirmMs = confirmMs;
     this.now = now;
   }
 
-  /** Throws TracingRefusedError while the refusal may pass. */
-  settle(words: string): void {
+  /** Hears them again. Returns whether nothing else was said meanwhile, for long enough. */
+  hear(words: string): boolean {
     const now = this.now();
     if (words !== this.words) Object.assign(this, { words, since: now });
+    return now - this.since >= this.confirmMs;
+  }
+}
+
+export class TracingRefusal {
+  private readonly store: Pick<IndexWriter, 'head' | 'chain' | 'gaps'>;
+  private readonly lasting: LastingWords;
+
+  constructor(store: TracingRefusal['store'], confirmMs = CONFIRM_MS, now = () => performance.now()) {
+    this.store = store;
+    this.lasting = new LastingWords(confirmMs, now);
+  }
+
+  /** Throws TracingRefusedError while the refusal may pass. */
+  settle(words: string): void {
+    const isLasting = this.lasting.hear(words);
     const refused = `the node refuses to trace any block ("${words}")`;
     const setting = `${settingName('index.traces')} = false`;
     if (this.hasTracedBlocks())
@@ -41,8 +56,8 @@ export class TracingRefusal {
         `${refused}, although it traced others before; to index the next ones without internal transfers, ` +
           `set ${setting}`,
       );
-    if (now - this.since >= this.confirmMs) return;
-    const seconds = Math.ceil(this.confirmMs / 1000);
+    if (isLasting) return;
+    const seconds = Math.ceil(this.lasting.confirmMs / 1000);
     throw new TracingRefusedError(
       'rpc',
       `${refused}; if it does so for ${seconds} s, or with ${setting}, they are indexed without internal transfers`,

@@ -71,7 +71,7 @@ export class UpstreamError extends Error {
   readonly answer: object | undefined;
   /** The `data` of the error object that answered a call of a batch or a single one: what a revert returned. */
   readonly data: unknown;
-  /** With reason `http`: the status received in place of 200. */
+  /** The status received in place of 200, with reason `http` or beside the error of a call. */
   readonly httpStatus: number | undefined;
   /** Retry-After of that answer, seconds. */
   readonly retryAfter: number | undefined;

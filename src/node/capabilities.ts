@@ -2,7 +2,8 @@
 
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import { settingName } from '../lib/setting-name.ts';
-import { previewValue } from '../lib/text.ts';
+import { isObject, previewValue } from '../lib/text.ts';
+import { unwrapList } from '../lib/unwrap-list.ts';
 import {
   FINAL_TAG,
   finalityOf,
@@ -13,7 +14,7 @@ import {
   type WantedFinality,
 } from '../model/finality.ts';
 import type { Capabilities } from '../model/index-status.ts';
-import type { RpcCall, RpcClient } from './client.ts';
+import type { RpcCall, RpcClient, RpcReply } from './client.ts';
 import {
   fetchBlockNumber,
   fetchChainId,
@@ -33,6 +34,7 @@ import {
   wordsOf,
 } from './node-errors.ts';
 import { malformed } from './reply.ts';
+import { batchTraces } from './trace-calls.ts';
 
 export interface ProbeOptions {
   /** Whether to index internal native transfers (`index.traces`). */
@@ -46,6 +48,8 @@ export interface ProbeOptions {
    * and returns when the node counts as one without traces. Left out, it counts as one with traces.
    */
   onTracingRefused?: (words: string) => void;
+  /** Decides on a node that fails to name its software: throws the error while it may pass. Left out, it may. */
+  onUnnamed?: (error: UpstreamError) => void;
 }
 
 /**
@@ -58,7 +62,7 @@ export async function probeCapabilities(
   signal?: AbortSignal,
 ): Promise<Capabilities> {
   const asked = [
-    fetchSoftware(client, signal),
+    fetchSoftware(client, options.onUnnamed, signal),
     fetchChainId(client, signal),
     fetchBlockNumber(client, signal),
   ] as const;
@@ -81,11 +85,18 @@ export async function probeCapabilities(
 /** Some providers offer no `web3_` methods, or forbid them in words of their own. */
 const UNNAMED_SOFTWARE = 'unnamed software';
 
-async function fetchSoftware(client: RpcClient, signal: AbortSignal | undefined): Promise<string> {
+async function fetchSoftware(
+  client: RpcClient,
+  onUnnamed: ProbeOptions['onUnnamed'],
+  signal: AbortSignal | undefined,
+): Promise<string> {
   try {
-    return await fetchClientVersion(client, signal);
+    return (await fetchClientVersion(client, signal)) ?? UNNAMED_SOFTWARE;
   } catch (error) {
-    if (!(error instanceof UpstreamError) || !(isUnknownMethod(error) || isReason(error))) throw error;
+    if (!(error instanceof UpstreamError)) throw error;
+    if (isUnknownMethod(error) || isReason(error)) return UNNAMED_SOFTWARE;
+    if (error.reason !== 'rpc' || onUnnamed === undefined) throw error;
+    onUnnamed(error);
     return UNNAMED_SOFTWARE;
   }
 }
@@ -158,7 +169,7 @@ async function findTraces(
   const refusals: string[] = [];
   for (const method of candidates) {
     const call = traceCall(block, NO_HASH, method, client.timeoutMs);
-    const offer = await findOffer(client, call, signal);
+    const offer = await findTraceOffer(client, call, signal);
     const words =
       onTracingRefused && offer.isOffered ? await refusalOfAll(client, method, offer, signal) : null;
     if (!offer.isOffered) reasons.push(offer.reason);
@@ -166,7 +177,8 @@ async function findTraces(
       reasons.push(`${method}: the node refuses every block: ${words}`);
       refusals.push(words);
     } else if (method === 'trace_block') return { traces: method, tracesReason: null };
-    else return { traces: await preciseForm(client, signal), tracesReason: null };
+    else if (hasOtherFrames(offer)) reasons.push(`${method}: the node does not know the callTracer`);
+    else return { traces: await preciseForm(client, block, offer, signal), tracesReason: null };
   }
   if (refusals.length > 0) onTracingRefused?.([...new Set(refusals)].join('; '));
   return { traces: null, tracesReason: reasons.join('; ') };
@@ -186,7 +198,7 @@ async function refusalOfAll(
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
   if (error === null || !isReason(error) || isMissingData(error)) return null;
-  const other = await findOffer(client, traceCall(NO_BLOCK, NO_HASH, method, client.timeoutMs), signal);
+  const other = await findTraceOffer(client, traceCall(NO_BLOCK, NO_HASH, method, client.timeoutMs), signal);
   if (!other.isOffered || other.error === null) return null;
   const words = wordsOf(error.message);
   return haveSameWords(words, wordsOf(other.error.message)) ? words : null;
@@ -195,14 +207,30 @@ async function refusalOfAll(
 /** No block or transaction has this hash. A node that offers the method answers "not found". */
 const NO_HASH = `0x${'0'.repeat(64)}`;
 
-/** Prefers call trees by block hash if the node offers them. */
-async function preciseForm(client: RpcClient, signal: AbortSignal | undefined): Promise<TraceMethod> {
-  const byHash = await unsupportedReason(
-    client,
-    traceCall(0, NO_HASH, 'debug_traceBlockByHash', client.timeoutMs),
-    signal,
-  );
-  return byHash === null ? 'debug_traceBlockByHash' : 'debug_traceBlockByNumber';
+/** Whether the traces of a block are opcodes or flat ones, which nodes send that do not know the tracer. */
+function hasOtherFrames({ list }: Offered): boolean {
+  return (list ?? []).some((item) => {
+    const frame: unknown = isObject(item) ? (item.result ?? item) : null;
+    return Array.isArray(frame) || (isObject(frame) && Array.isArray(frame.structLogs));
+  });
+}
+
+/**
+ * Prefers call trees by block hash if the node offers them. A node that traced the block by its number must do so by
+ * its hash as well: some find no block by its hash.
+ */
+async function preciseForm(
+  client: RpcClient,
+  block: number,
+  byNumber: Offered,
+  signal: AbortSignal | undefined,
+): Promise<TraceMethod> {
+  const header = byNumber.list === null ? null : await fetchHeader(client, block, signal);
+  const hash = header?.hash ?? NO_HASH;
+  const call = traceCall(block, hash, 'debug_traceBlockByHash', client.timeoutMs);
+  const byHash = await findTraceOffer(client, call, signal);
+  const isPrecise = byHash.isOffered && (header === null || byHash.list !== null);
+  return isPrecise ? 'debug_traceBlockByHash' : 'debug_traceBlockByNumber';
 }
 
 async function unsupportedReason(
@@ -210,30 +238,46 @@ async function unsupportedReason(
   call: RpcCall,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
-  const offer = await findOffer(client, call, signal);
+  const [reply] = await client.batch([call], signal);
+  const offer = offerIn(reply, call.method);
   return offer.isOffered ? null : offer.reason;
 }
 
-/** Whether the node serves a list-valued method. `error`: what it said about the block. */
-type Offer = { isOffered: true; error: UpstreamError | null } | { isOffered: false; reason: string };
+/** `list`: the answer, null if there is none; `error`: what the node said about the block instead. */
+interface Offered {
+  isOffered: true;
+  list: readonly unknown[] | null;
+  error: UpstreamError | null;
+}
+
+/** Whether the node serves a list-valued method. */
+type Offer = Offered | { isOffered: false; reason: string };
+
+async function findTraceOffer(
+  client: RpcClient,
+  call: RpcCall,
+  signal: AbortSignal | undefined,
+): Promise<Offer> {
+  const [reply] = await batchTraces(client, [call], signal);
+  return offerIn(reply, call.method);
+}
 
 /**
  * An error about the block (not found, pruned, too large) proves that the method exists. So does null, which Monad also
  * answers under load.
  */
-async function findOffer(client: RpcClient, call: RpcCall, signal: AbortSignal | undefined): Promise<Offer> {
-  try {
-    const result = await client.call(call.method, call.params, signal);
-    if (result === null || Array.isArray(result)) return { isOffered: true, error: null };
-    throw malformed(call.method, `result is ${previewValue(result)}, not a list`);
-  } catch (error) {
-    if (!(error instanceof UpstreamError)) throw error;
-    if (isNotRecorded(error)) {
-      const reason = `${call.method}: the node keeps no call frames (start monad with --trace-calls)`;
-      return { isOffered: false, reason };
-    }
-    if (isUnknownMethod(error)) return { isOffered: false, reason: `the node does not offer ${call.method}` };
-    if (error.reason === 'rpc' || error.reason === 'too-large') return { isOffered: true, error };
-    throw error;
+function offerIn(reply: RpcReply | undefined, method: string): Offer {
+  if (reply === undefined) throw malformed(method, 'no reply');
+  if ('result' in reply) {
+    const list = unwrapList(reply.result);
+    if (list === null || Array.isArray(list)) return { isOffered: true, list, error: null };
+    throw malformed(method, `result is ${previewValue(list)}, not a list`);
   }
+  const { error } = reply;
+  if (isNotRecorded(error)) {
+    const reason = `${method}: the node keeps no call frames (start monad with --trace-calls)`;
+    return { isOffered: false, reason };
+  }
+  if (isUnknownMethod(error)) return { isOffered: false, reason: `the node does not offer ${method}` };
+  return { isOffered: true, list: null, error };
 }

@@ -80,6 +80,8 @@ export class RpcClient {
   readonly timeoutMs: number;
   /** The client for trace calls: this one, unless traces have their own node. */
   readonly tracing: RpcClient;
+  /** Whether the node refused the tracer's timeout (trace-calls.ts). */
+  refusesTracerTimeout = false;
 
   constructor({ tracesUrl = '', ...options }: RpcClientOptions) {
     this.tracing = tracesUrl === '' ? this : new RpcClient({ ...options, url: tracesUrl });
@@ -209,7 +211,7 @@ export class RpcClient {
 
   private async postSingle(call: RpcCall, { signal, projection }: CallOptions): Promise<RpcReply> {
     const answer = await this.post(request(call, 0), call.method, signal);
-    if (answer.status !== 200) throw httpError(answer, call.method);
+    if (answer.status !== 200) return refusedWith(httpError(answer, call.method));
     const value = parsed(answer, call.method, projection);
     if (value instanceof UpstreamError) throw value;
     const reply = readSingle(value, call.method);
@@ -259,6 +261,14 @@ export class RpcClient {
       'error' in reply ? reply.error.reason : null,
     );
   }
+}
+
+/** The node's error, which some send with a status such as 400. Throws one that concerns more than the request. */
+function refusedWith(error: UpstreamError): RpcReply {
+  const { httpStatus = 0, code } = error;
+  const isOfCall = httpStatus >= 400 && httpStatus < 500 && !REFUSAL_STATUSES.has(httpStatus);
+  if (code === undefined || !isOfCall) throw error;
+  return { error: new UpstreamError('rpc', error.message, code, { httpStatus, data: error.data }) };
 }
 
 /** Whether a server failed, or something else answered in its place. A node that names a time to wait is heeded. */

@@ -8,7 +8,7 @@ import type { BlockId } from '../model/finality.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcCall, RpcClient } from './client.ts';
 import { isBusy } from './node-errors.ts';
-import { malformed, readHash, readQuantity, readText } from './reply.ts';
+import { malformed, readHash, readQuantity } from './reply.ts';
 
 /** The source of internal native transfers. */
 export type TraceMethod = NonNullable<Capabilities['traces']>;
@@ -28,11 +28,11 @@ export async function fetchChainId(client: RpcClient, signal?: AbortSignal): Pro
 /** Longest stored software name, in characters. Every answer of /status contains the name. */
 const MAX_SOFTWARE = 200;
 
-/** Name and version of the node's software on one line, such as `Monad/0.16.0` or `anvil/v1.7.1`. */
-export async function fetchClientVersion(client: RpcClient, signal?: AbortSignal): Promise<string> {
-  const method = 'web3_clientVersion';
-  const name = readText(await client.call(method, [], signal), method, 'result');
-  return redactNodeText(onOneLine(name.slice(0, 4 * MAX_SOFTWARE))).slice(0, MAX_SOFTWARE);
+/** Name and version of the node's software on one line, such as `Monad/0.16.0` or `anvil/v1.7.1`; null if none. */
+export async function fetchClientVersion(client: RpcClient, signal?: AbortSignal): Promise<string | null> {
+  const name = await client.call('web3_clientVersion', [], signal);
+  if (typeof name !== 'string') return null;
+  return redactNodeText(onOneLine(name.slice(0, 4 * MAX_SOFTWARE))).slice(0, MAX_SOFTWARE) || null;
 }
 
 export async function fetchBlockNumber(client: RpcClient, signal?: AbortSignal): Promise<number> {
@@ -126,6 +126,10 @@ export function traceCall(number: number, hash: string, method: TraceMethod, tim
 export function headerCall(tagOrNumber: BlockId): RpcCall {
   const id = typeof tagOrNumber === 'number' ? toQuantity(tagOrNumber) : tagOrNumber;
   return { method: 'eth_getBlockByNumber', params: [id, false] };
+}
+
+export function transactionCall(txHash: string): RpcCall {
+  return { method: 'eth_getTransactionByHash', params: [txHash] };
 }
 
 export function receiptCall(txHash: string): RpcCall {

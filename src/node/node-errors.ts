@@ -52,7 +52,7 @@ const UNKNOWN_METHOD_STATUSES: ReadonlySet<number> = new Set([403, 404, 405]);
 export function isUnknownMethod(error: UpstreamError): boolean {
   if (isMissingData(error)) return false;
   if (error.code === -32601) return true;
-  if (error.reason === 'http') return UNKNOWN_METHOD_STATUSES.has(error.httpStatus ?? 0);
+  if (UNKNOWN_METHOD_STATUSES.has(error.httpStatus ?? 0)) return true;
   return (error.reason === 'rpc' || error.code !== undefined) && UNKNOWN_METHOD_TEXT.test(error.message);
 }
 
@@ -74,6 +74,17 @@ const OTHER_LIMIT_TEXT =
   /\b(batched|more than|range|blocks|results?|logs|response|size|gas|subscriptions?)\b/i;
 
 const BUSY_TEXT = /overload|timed? ?out|try again|limit reached/i;
+
+/** How Hedera's relay and strict parsers refuse a member of the tracer's options. */
+const REFUSED_TIMEOUT_TEXTS = [
+  /\b(invalid|un\w+|extra) (\w+ )?(argument|field|key|option|param\w*|propert\w*)[^.;]{0,30}\btimeout\b/i,
+  /\btimeout\b['"`]?:? (is |was )?(not (allowed|expected|permitted|supported)|un(expected|supported))\b/i,
+];
+
+/** The node refuses the `timeout` of a tracer's options, which is no timeout of its own. */
+export function isRefusedTimeout({ reason, message }: UpstreamError): boolean {
+  return reason === 'rpc' && REFUSED_TIMEOUT_TEXTS.some((text) => text.test(message));
+}
 
 /** The node limits the rate: the same request will succeed at a lower rate. */
 export function isRateLimited(error: UpstreamError): boolean {

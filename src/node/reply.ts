@@ -40,7 +40,7 @@ export function httpError(answer: NodeResponse, what: string): UpstreamError {
   const isRedirect = answer.status >= 300 && answer.status < 400;
   const told = error === undefined ? excerpt(answer.body) : error.message;
   const detail = isRedirect ? 'a redirect, which is not followed: name the address that it leads to' : told;
-  const options = { httpStatus: answer.status };
+  const options = { httpStatus: answer.status, data: error?.data };
   return new UpstreamError('http', `${what}: HTTP ${answer.status}: ${detail}`, error?.code, options);
 }
 
@@ -106,11 +106,6 @@ export function readHash(value: unknown, method: string, field: string): Hex {
     throw malformed(method, `${field} is ${previewValue(value)}, not a hash`);
   }
   return `0x${value.slice(2).toLowerCase()}`;
-}
-
-export function readText(value: unknown, method: string, field: string): string {
-  if (typeof value !== 'string') throw malformed(method, `${field} is ${previewValue(value)}, not a string`);
-  return value;
 }
 
 /** The JSON text of a node's value, for forwarding. Throws UpstreamError `malformed` when it is nested too deeply. */

@@ -254,6 +254,8 @@ test('traces of another transaction or of too few are refused', () => {
   const root = { type: 'call', traceAddress: [], action: { callType: 'call', from: A, to: B, value: '0x5' } };
   const own = { ...root, blockHash: BLOCK_HASH, transactionHash: TX_HASH };
   assert.equal(decode(flat([own])).transferCount, 1);
+  const reward = { ...own, type: 'reward', action: { author: C, value: '0x9', rewardType: 'block' } };
+  assert.equal(decode(flat([reward, own, reward])).transferCount, 1, 'Nethermind gives rewards a hash');
   assert.throws(() => decode(flat([])), UpstreamError);
   assert.throws(
     () => decode(flat([own, { ...own, transactionHash: `0x${'99'.repeat(32)}` }])),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TRANSFER } from '../../src/decode/logs.ts';
+import { UpstreamError } from '../../src/lib/errors.ts';
 import { A, B, blockOf, C, decode, PLAIN_RULES, rowsOf, TOKEN, topicOf, word } from './plain.ts';
 
 type Members = Record<string, unknown>;
@@ -80,4 +81,26 @@ test('a receipt without a transaction is found among others in any order', () =>
   assert.deepEqual(amounts([first, second, third, extra]), [1n, 2n, 3n, 9n]);
   assert.deepEqual(amounts([third, second, first, extra]), [1n, 2n, 3n, 9n]);
   assert.deepEqual(amounts([extra, third, second, first]), [9n, 1n, 2n, 3n]);
+  const another = {
+    ...extra,
+    transactionHash: `0x${'5d'.repeat(32)}`,
+    logs: [{ address: TOKEN, topics, data: `0x${word(8)}` }],
+  };
+  assert.deepEqual(amounts([first, another, second, third, extra]), [1n, 8n, 2n, 3n, 9n], 'two of them');
+  assert.throws(
+    () => decode({ block, receipts: [extra, first, second, { ...another, gasUsed: '0x1' }], traces: null }),
+    UpstreamError,
+    'beside a missing one',
+  );
+  const frames = three().receipts.map(({ transactionHash }) => transactionHash);
+  const traces = [...frames, extra.transactionHash, another.transactionHash].map((txHash) => ({
+    txHash,
+    result: { type: 'CALL', from: A, to: B, value: '0x0' },
+  }));
+  const traced = decode({
+    block,
+    receipts: [first, second, third, extra, another],
+    traces: { form: 'tree', value: traces },
+  });
+  assert.equal(traced.transferCount, 5, 'their traces are left out');
 });

@@ -221,6 +221,7 @@ test('a receipt without a transaction gives its logs to the block, at its place'
   const amounts = (parts: BlockParts) => rowsOf(decode(parts)).map(({ amount }) => amount);
   assert.deepEqual(amounts({ block, receipts: [receipt, extra], traces }), [5n, 3n, 7n, 11n]);
   assert.deepEqual(amounts({ block, receipts: [extra, receipt], traces }), [11n, 5n, 3n, 7n]);
+  assert.deepEqual(amounts({ block, receipts: [receipt, extra, extra], traces }), [5n, 3n, 7n, 11n], 'twice');
   assert.ok(needsTraces(block, [extra, receipt], PLAIN_RULES));
   for (const form of ['tree', 'flat'] as const) {
     const own = { txHash: TX_HASH, result: { ...ROOT, calls: [PAYING] } };
@@ -242,7 +243,7 @@ test('a receipt without a transaction gives its logs to the block, at its place'
   const foreign = { ...extra, blockHash: `0x${'99'.repeat(32)}` };
   for (const list of [
     [receipt, foreign],
-    [receipt, extra, extra],
+    [receipt, extra, { ...extra, gasUsed: '0x1' }],
     [receipt, { ...extra, transactionHash: null }],
   ])
     assert.throws(() => decode({ block, receipts: list, traces }), /UpstreamError: block 5: /);

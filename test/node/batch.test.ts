@@ -54,6 +54,24 @@ describe('a batch', () => {
     assert.equal(node.requests[0]?.batch, false);
   });
 
+  it('takes the error of a call that comes with a status of its own', async () => {
+    const text = JSON.stringify({ id: 1, error: { code: -32602, message: 'no such block', data: '0x1' } });
+    for (const status of [400, 404, 422]) {
+      node.misbehave({ wire: { kind: 'body', status, text } });
+      const [reply] = await client.batch(echoes(1));
+      assert.ok(reply !== undefined && 'error' in reply);
+      const { reason, code, data, httpStatus } = reply.error;
+      assert.deepEqual(
+        { reason, code, data, httpStatus },
+        { reason: 'rpc', code: -32602, data: '0x1', httpStatus: status },
+      );
+    }
+    for (const status of [401, 429, 500]) {
+      node.misbehave({ wire: { kind: 'body', status, text } });
+      await assert.rejects(client.batch(echoes(1)), { reason: 'http' }, String(status));
+    }
+  });
+
   it('above the configured size is sent in parts', async () => {
     assert.deepEqual(results(await client.batch(echoes(40))), range(40));
     assert.deepEqual(sizes(node), [16, 16, 8]);

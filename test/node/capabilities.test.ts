@@ -19,7 +19,7 @@ const MONAD: Answers = {
   eth_chainId: () => '0x8f',
   eth_blockNumber: () => '0x64',
   eth_getBlockByNumber: ([tag]) => ({
-    number: tag === 'finalized' ? '0x62' : '0x64',
+    number: tag === 'finalized' || tag === '0x62' ? '0x62' : '0x64',
     hash: HASH,
     parentHash: HASH,
     timestamp: '0x1',
@@ -200,8 +200,17 @@ describe('probing a node', () => {
         (await ask({ ...GETH, web3_clientVersion: throwing(-32000, message) })).client,
         'unnamed software',
       );
-    for (const message of ['internal error', 'try again later'])
-      await assert.rejects(ask({ ...GETH, web3_clientVersion: throwing(-32000, message) }), UpstreamError);
+    for (const name of [null, '', { name: 'Geth' }])
+      assert.equal((await ask({ ...GETH, web3_clientVersion: () => name })).client, 'unnamed software');
+    for (const message of ['internal error', 'try again later']) {
+      const answers = { ...GETH, web3_clientVersion: throwing(-32000, message) };
+      await assert.rejects(ask(answers), UpstreamError);
+      const refuse = (error: UpstreamError) => {
+        throw error;
+      };
+      await assert.rejects(ask(answers, { ...AUTO, onUnnamed: refuse }), { code: -32000 });
+      assert.equal((await ask(answers, { ...AUTO, onUnnamed: () => undefined })).client, 'unnamed software');
+    }
   });
 
   it('asks for block 1 and never for block 0 at a node that has no other', async () => {
@@ -273,10 +282,53 @@ describe('probing a node', () => {
     }
   });
 
-  it('takes call trees by the hash of their block where the node knows that method', async () => {
-    const notFound = throwing(-32000, `block ${'0'.repeat(64)} not found`);
-    assert.equal((await ask({ ...GETH, debug_traceBlockByHash: notFound })).traces, 'debug_traceBlockByHash');
-    assert.equal((await ask(GETH)).traces, 'debug_traceBlockByNumber');
+  it('takes call trees by the hash of their block where the node finds it', async () => {
+    const notFound = throwing(-32000, 'block not found');
+    const traced = ([hash]: unknown[]) => (hash === HASH ? [] : notFound());
+    const tracesWith = async (answers: Answers) => (await ask({ ...GETH, ...answers })).traces;
+    assert.equal(await tracesWith({ debug_traceBlockByHash: traced }), 'debug_traceBlockByHash');
+    assert.equal(await tracesWith({}), 'debug_traceBlockByNumber');
+    for (const lost of [notFound, () => null])
+      assert.equal(await tracesWith({ debug_traceBlockByHash: lost }), 'debug_traceBlockByNumber');
+    const pruned = throwing(-32000, 'missing trie node');
+    const both = { debug_traceBlockByNumber: pruned, debug_traceBlockByHash: notFound };
+    assert.equal(await tracesWith(both), 'debug_traceBlockByHash', 'it found the block, and lacks its state');
+  });
+
+  it('goes on to trace_block where the node answers with opcodes or flat traces', async () => {
+    for (const answer of [
+      [{ gas: 1, structLogs: [] }],
+      [{ txHash: HASH, result: { gas: 1, structLogs: [] } }],
+      [{ txHash: HASH, result: [{ type: 'call', action: {}, traceAddress: [] }] }],
+    ]) {
+      const answers = { ...GETH, debug_traceBlockByNumber: () => answer };
+      assert.equal((await ask({ ...answers, trace_block: () => [] })).traces, 'trace_block');
+      const { traces, tracesReason } = await ask(answers);
+      assert.equal(traces, null);
+      assert.match(tracesReason ?? '', /does not know the callTracer; .*not offer trace_block/);
+    }
+  });
+
+  it('asks without a timeout where the node refuses that option of the tracer', async () => {
+    const strict = ([, options]: unknown[]) => {
+      if (options !== null && typeof options === 'object' && 'timeout' in options)
+        throwing(-32602, "Invalid parameter 'timeout' for TracerConfigWrapper")();
+      return [];
+    };
+    const refused: string[] = [];
+    const answers = { ...GETH, debug_traceBlockByNumber: strict, debug_traceBlockByHash: strict };
+    const options = { ...AUTO, onTracingRefused: (words: string) => refused.push(words) };
+    assert.equal((await ask(answers, options)).traces, 'debug_traceBlockByHash');
+    assert.deepEqual(refused, []);
+    assert.deepEqual(asked('debug_traceBlockByNumber'), ['0x64', '0x64'], 'once with it, once without');
+    assert.deepEqual(asked('debug_traceBlockByHash'), [HASH]);
+  });
+
+  it('takes lists in objects', async () => {
+    const inObject = { ...GETH, eth_getBlockReceipts: () => ({ receipts: [] }) };
+    const wrapped = { ...inObject, debug_traceBlockByNumber: () => ({ blockHash: HASH, traces: [] }) };
+    const { traces, blockReceipts } = await ask(wrapped);
+    assert.deepEqual([traces, blockReceipts], ['debug_traceBlockByNumber', true]);
   });
 
   it('decides nothing from possibly transient answers', async () => {

@@ -7,6 +7,7 @@ import {
   isExecutionFailure,
   isRateLimited,
   isReason,
+  isRefusedTimeout,
   isTooLarge,
   isUnknownMethod,
   wordsOf,
@@ -49,6 +50,17 @@ for (const [meaning, message] of TEXTS) {
     }
   });
 }
+
+test('a refused option of the tracer is no timeout', () => {
+  for (const text of [
+    "Invalid parameter 'timeout' for TracerConfigWrapper",
+    'Invalid parameter 1: unknown field `timeout`, expected `tracer` or `tracerConfig`',
+    '"timeout" is not allowed',
+  ])
+    assert.ok(isRefusedTimeout(errorOf(-32602, text)), text);
+  for (const text of ['execution timeout', 'request timeout', 'timeout', 'invalid opcode; execution timeout'])
+    assert.ok(!isRefusedTimeout(errorOf(-32000, text)), text);
+});
 
 test('an answer over the size limit is recognised by its text', () => {
   for (const message of ['response exceeds size limit', 'response too large', 'Response is too big']) {

@@ -13,11 +13,12 @@ import {
   readingBlock,
   readObject,
 } from '../../decode/read-json.ts';
-import { OddReceipts } from '../../decode/receipts.ts';
+import { OddParts } from '../../decode/receipts.ts';
 import { type DecodeRules, decodeRules } from '../../decode/rules.ts';
 import type { BlockCheck } from '../../decode/tolerance.ts';
 import { IncompleteTraces } from '../../decode/traces.ts';
 import { UpstreamError } from '../../lib/errors.ts';
+import { spelledNumber } from '../../lib/hex.ts';
 import { isObject } from '../../lib/text.ts';
 import { type BlockBatch, packedHash } from '../../model/block-batch.ts';
 import type { IndexRules } from '../../model/index-rules.ts';
@@ -31,6 +32,7 @@ import { askAgain, isMissing } from './ask-again.ts';
 import { receiptsOf, requireResult } from './load-receipts.ts';
 import { type LoadedBlock, loadTraces, traceOneByOne, tracesOf } from './load-traces.ts';
 import { mendReceipts } from './mend-receipts.ts';
+import { mendTransactions } from './mend-transactions.ts';
 import { countsMilliseconds } from './time-unit.ts';
 
 /** `made`: the rules of the index. */
@@ -62,8 +64,8 @@ export interface LoadRules extends DecodeRules {
   mendsReceipts?: boolean;
   /**
    * `countsFailed`: blooms have proved that the chain numbers logs of failed transactions, which receipts leave out.
-   * `milliseconds`: the whole chain counts time in milliseconds. `areReceiptsOdd`: those of the last range had to be
-   * mended.
+   * `milliseconds`: the whole chain counts time in milliseconds. `areReceiptsOdd`: those of the last range, or its
+   * transactions, had to be mended.
    */
   learned?: { countsFailed: boolean; milliseconds: boolean; areReceiptsOdd: boolean };
   /** What is known of the chain's headers where a loader starts. */
@@ -127,7 +129,7 @@ async function loadTwice(
       learned.milliseconds = await countsMilliseconds(client, signal);
       if (learned.milliseconds) return loadTwice(isSplit, client, rules, from, to, signal, roots);
     }
-    if (!mendsReceipts && hasOddReceipts(error))
+    if (!mendsReceipts && hasOddParts(error))
       return loadTwice(isSplit, client, { ...rules, mendsReceipts: true }, from, to, signal, roots);
     if (!(error instanceof IncompleteBlockError)) throw error;
     // Read everything again, in full: only this shows which log is wrong, and whether the blooms prove the logs.
@@ -143,10 +145,8 @@ function isCausedByMilliseconds(error: unknown): boolean {
   return error instanceof UpstreamError && error.cause instanceof InMilliseconds;
 }
 
-function hasOddReceipts(error: unknown): boolean {
-  return (
-    error instanceof OddReceipts || (error instanceof UpstreamError && error.cause instanceof OddReceipts)
-  );
+function hasOddParts(error: unknown): boolean {
+  return error instanceof OddParts || (error instanceof UpstreamError && error.cause instanceof OddParts);
 }
 
 async function decodeRange(
@@ -239,15 +239,28 @@ const NEEDLESS_CHECKS: Readonly<Record<LogProof, readonly BlockCheck[]>> = {
   other: ['bloom'],
 };
 
-/** The block, with a hash and a list of transactions. */
+/** The block, with its number, a hash and a list of transactions. */
 function requireBlock(reply: RpcReply, number: number): JsonObject {
   const result = requireResult(reply, 'header', number);
+  const other = otherNumber(result, number);
+  if (other !== null)
+    throw new MissingPart('header', number, ` (it sent block ${other} instead of ${number})`);
   return readingBlock({ number }, () => {
     const block = readObject(result, 'block');
     hashOfBlock(block);
     readItems(block['transactions'], 'transactions');
     return block;
   });
+}
+
+/** The number of another block than the one asked for, as one of several nodes that lags may send it; else null. */
+function otherNumber(block: unknown, number: number): number | null {
+  const sent = isObject(block) ? spelledNumber(block['number']) : Number.NaN;
+  return Number.isNaN(sent) || sent === number ? null : sent;
+}
+
+function lacksBlock(reply: RpcReply, number: number): boolean {
+  return isMissing(reply) || ('result' in reply && otherNumber(reply.result, number) !== null);
 }
 
 /** With `mayEndEarly`, those before the first block of which a part is missing, at least one. */
@@ -272,7 +285,13 @@ async function loadBlocksAndReceipts(
   await Promise.allSettled(asked); // a failure must not leave the other request running
   const [blockReplies, receiptReplies] = await Promise.all(asked);
   const at = (positions: readonly number[]) => positions.map((i) => numbers[i]!);
-  await askAgain(blockReplies, (positions) => askBlocks(at(positions)), isMissing, signal, rules.isProbe);
+  await askAgain(
+    blockReplies,
+    (positions) => askBlocks(at(positions)),
+    (reply, i) => lacksBlock(reply, numbers[i]!),
+    signal,
+    rules.isProbe,
+  );
   const lacksReceipts = (reply: RpcReply, i: number) => isMissing(reply) && hasTransactions(blockReplies[i]!);
   await askAgain(
     receiptReplies,
@@ -282,9 +301,12 @@ async function loadBlocksAndReceipts(
     rules.isProbe,
   );
   const blocks: LoadedBlock[] = [];
+  let hasHashes = false;
   for (const [i, number] of numbers.entries()) {
     try {
-      const block = requireBlock(blockReplies[i]!, number);
+      const sent = requireBlock(blockReplies[i]!, number);
+      const block = rules.mendsReceipts ? await mendTransactions(client, sent, number, signal) : sent;
+      hasHashes ||= block !== sent;
       const receipts = await receiptsOf(client, { number, block }, receiptReplies[i], signal);
       blocks.push({ number, block, receipts });
     } catch (error) {
@@ -292,7 +314,10 @@ async function loadBlocksAndReceipts(
       break;
     }
   }
-  return rules.mendsReceipts ? mended(client, rules, blocks, signal) : blocks;
+  if (!rules.mendsReceipts) return blocks;
+  const { isMended, whole } = await mended(client, blocks, signal);
+  if (rules.learned) rules.learned.areReceiptsOdd = isMended || hasHashes;
+  return whole;
 }
 
 function hasTransactions(reply: RpcReply): boolean {
@@ -303,13 +328,14 @@ function hasTransactions(reply: RpcReply): boolean {
 
 async function mended(
   client: RpcClient,
-  { learned }: LoadRules,
   blocks: readonly LoadedBlock[],
   signal?: AbortSignal,
-): Promise<LoadedBlock[]> {
+): Promise<{ isMended: boolean; whole: LoadedBlock[] }> {
   const mends = await Promise.all(blocks.map((block) => mendReceipts(client, block, signal)));
-  if (learned) learned.areReceiptsOdd = mends.some(({ isMended }) => isMended);
-  return blocks.map((block, i) => ({ ...block, receipts: mends[i]!.receipts }));
+  return {
+    isMended: mends.some(({ isMended }) => isMended),
+    whole: blocks.map((block, i) => ({ ...block, receipts: mends[i]!.receipts })),
+  };
 }
 
 /** Throws for a block with an unexpected number, and for a block that is not the child of its predecessor. */

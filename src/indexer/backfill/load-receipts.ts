@@ -4,6 +4,7 @@ import { readTransactions, transactionHash } from '../../decode/block.ts';
 import { isList, isNone, type JsonObject, readItems } from '../../decode/read-json.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/text.ts';
+import { unwrapList } from '../../lib/unwrap-list.ts';
 import type { RpcClient, RpcReply } from '../../node/client.ts';
 import { receiptCall } from '../../node/methods.ts';
 import { isBusy, isTooLarge } from '../../node/node-errors.ts';
@@ -31,7 +32,7 @@ export async function receiptsOf(
   }
   if (reply.result === null && count === 0) return [];
   if (reply.result === null && (await hasReceipt(client, block, signal))) return oneByOne();
-  const receipts = requireResult(reply, 'receipts', number);
+  const receipts = unwrapList(requireResult(reply, 'receipts', number));
   const isWhole = isList(receipts) && readItems(receipts, 'receipts').length >= count;
   return isWhole ? receipts : oneByOne();
 }

@@ -8,18 +8,20 @@ import {
   transactionHash,
 } from '../../decode/block.ts';
 import { TRACE_FIELDS } from '../../decode/decoded-fields.ts';
-import { hashOfBlock, type JsonObject } from '../../decode/read-json.ts';
+import { hashOfBlock, isNone, type JsonObject } from '../../decode/read-json.ts';
 import { BlockReceipts } from '../../decode/receipts.ts';
 import type { DecodeRules } from '../../decode/rules.ts';
-import { isFrame } from '../../decode/traces.ts';
+import { isFrame, rootFrame, tracedHash } from '../../decode/traces.ts';
 import { UpstreamError } from '../../lib/errors.ts';
-import { spelledNumber } from '../../lib/hex.ts';
+import { isSameHex, spelledNumber } from '../../lib/hex.ts';
 import { isObject } from '../../lib/text.ts';
+import { unwrapList } from '../../lib/unwrap-list.ts';
 import type { UnsettledGap } from '../../model/block-gap.ts';
 import type { RpcClient, RpcReply } from '../../node/client.ts';
 import { headerCall, type TraceMethod, traceCall, traceTransactionCall } from '../../node/methods.ts';
 import { isReason, wordsOf } from '../../node/node-errors.ts';
 import { isOverLimit } from '../../node/send-in-batches.ts';
+import { batchTraces } from '../../node/trace-calls.ts';
 import { askAgain, isMissing } from './ask-again.ts';
 import { requireResult } from './load-receipts.ts';
 
@@ -95,7 +97,8 @@ async function askBlocks(
   signal: AbortSignal | undefined,
 ): Promise<RpcReply[]> {
   try {
-    return await client.tracing.batch(
+    return await batchTraces(
+      client,
       wanted.map(({ number, block }) => traceCall(number, hashOfBlock(block), method, client.timeoutMs)),
       signal,
       TRACE_FIELDS[formOf(method)],
@@ -133,7 +136,7 @@ async function requireUnchanged(
 export function tracesOf({ replies, method }: TraceReplies, number: number): BlockParts['traces'] {
   const reply = replies.get(number);
   if (method === null || reply === undefined || 'error' in reply || reply.result === null) return null;
-  return { form: formOf(method), value: reply.result };
+  return { form: formOf(method), value: unwrapList(reply.result) };
 }
 
 function formOf(method: TraceMethod): 'tree' | 'flat' {
@@ -162,7 +165,7 @@ export async function traceOneByOne(
   const receipts = new BlockReceipts(loaded.receipts, hashOfBlock(block), hashes);
   const reply = replies.get(number);
   const about = refusalOf(reply);
-  const value = reply !== undefined && 'result' in reply ? reply.result : [];
+  const value = reply !== undefined && 'result' in reply ? unwrapList(reply.result) : [];
   const { perTransaction, errors } = arrangeTraces(form, value ?? [], hashes, hashOfBlock(block));
   const missing = [...perTransaction.keys()].filter(
     (i) => perTransaction[i] === null && needsTracesOf(block, transactions[i]!, receipts.of(i), rules),
@@ -171,7 +174,7 @@ export async function traceOneByOne(
   const alone = await askTransactions(client, method, wanted, signal);
   const reasons: TraceRefusal[] = [];
   for (const [at, i] of missing.entries()) {
-    const found = traceIn(form, alone[at]!, hashOfBlock(block));
+    const found = traceIn(form, alone[at]!, hashes[i]!, hashOfBlock(block));
     if (found !== null) perTransaction[i] = found;
     else reasons.push(...refusalsOf(alone[at]!, errors[i] ?? null));
   }
@@ -217,10 +220,9 @@ async function askTransactions(
   hashes: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<RpcReply[]> {
-  const { tracing } = client;
   const calls = hashes.map((hash) => traceTransactionCall(hash, method, client.timeoutMs));
   try {
-    return await tracing.batch(calls, signal);
+    return await batchTraces(client, calls, signal);
   } catch (error) {
     if (!(error instanceof UpstreamError) || signal?.aborted) throw error;
     return hashes.map(() => ({ error }));
@@ -228,11 +230,26 @@ async function askTransactions(
 }
 
 /** The trace in an answer about one transaction, in the form of `arrangeTraces`; null if there is none. */
-function traceIn(form: 'tree' | 'flat', reply: RpcReply, blockHash: string): unknown {
+function traceIn(form: 'tree' | 'flat', reply: RpcReply, txHash: string, blockHash: string): unknown {
   if ('error' in reply || reply.result === null) return null;
   const { result } = reply;
-  if (form === 'tree') return isObject(result) && isFrame(result) ? { result } : null;
+  if (form === 'tree') return treeIn(result, txHash);
   if (!Array.isArray(result) || result.length === 0) return null;
-  const isOfBlock = result.every((trace: unknown) => isObject(trace) && trace.blockHash === blockHash);
+  const isOfBlock = result.every(
+    (trace: unknown) => isObject(trace) && isSameHex(trace.blockHash, blockHash),
+  );
   return isOfBlock ? result : null;
+}
+
+/** The frame itself, or as an item of a block's traces, perhaps in a list. */
+function treeIn(result: unknown, txHash: string): unknown {
+  const item: unknown = Array.isArray(result) && result.length === 1 ? result[0] : result;
+  if (!isObject(item)) return null;
+  const hash = tracedHash(item);
+  return isNone(hash) || isSameHex(hash, txHash) ? frameOf(item) : null;
+}
+
+function frameOf(item: JsonObject): unknown {
+  const frame = isFrame(item) ? item : rootFrame(item);
+  return frame === null ? null : { result: frame };
 }

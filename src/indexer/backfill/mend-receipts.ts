@@ -8,6 +8,7 @@ import { UpstreamError } from '../../lib/errors.ts';
 import { isSameHex, spelledNumber } from '../../lib/hex.ts';
 import { settingName } from '../../lib/setting-name.ts';
 import { isObject, previewValue } from '../../lib/text.ts';
+import { unwrapList } from '../../lib/unwrap-list.ts';
 import type { RpcCall, RpcClient } from '../../node/client.ts';
 import { blockLogsCall, headerCall, receiptsOfHashCall } from '../../node/methods.ts';
 import { isBusy } from '../../node/node-errors.ts';
@@ -154,7 +155,7 @@ function hashOf(item: JsonObject): string {
 /** The objects of a list. An error that does not pass says that the node does not tell. */
 async function ask({ client, number, signal }: Mending, call: RpcCall, what: string): Promise<JsonObject[]> {
   try {
-    const items = await client.call(call.method, call.params, signal);
+    const items = unwrapList(await client.call(call.method, call.params, signal));
     if (Array.isArray(items) && items.every(isObject)) return items;
     throw unmended(number, what, `${call.method} answers with ${previewValue(items)}`);
   } catch (error) {

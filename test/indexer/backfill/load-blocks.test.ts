@@ -67,6 +67,24 @@ test('only the part that one of several nodes lacks is requested again', async (
   }
 });
 
+test('a lagging node that sends its own head for a later block is asked again, and named if that lasts', async (t) => {
+  const { node, load } = await setUp(t);
+  const usual = await load(FULL);
+  let left = 2;
+  node.misbehave({
+    replace: (method, params, result) =>
+      method === 'eth_getBlockByNumber' && params[1] === true && left-- > 0
+        ? { ...(result as object), number: '0x2' }
+        : result,
+  });
+  assert.deepEqual(await load(FULL), usual);
+  left = Number.POSITIVE_INFINITY;
+  await assert.rejects(load(FULL), {
+    name: 'MissingPart',
+    message: /header of block 3 \(it sent block 2 instead of 3\)/,
+  });
+});
+
 test('what is whole of a range is kept where the node lacks a later block', async (t) => {
   const { node, load, client } = await setUp(t);
   const usual = await load(FULL, TRACE, FULL + 1);

@@ -26,6 +26,8 @@ function answerOf(method: string, [about, isFull]: unknown[]): unknown {
       return receipts;
     case 'eth_getTransactionReceipt':
       return receipts.find(({ transactionHash }) => transactionHash === about) ?? null;
+    case 'eth_getTransactionByHash':
+      return (block['transactions'] as Members[]).find(({ hash }) => hash === about) ?? null;
     case 'eth_getLogs':
       assert.deepEqual(about, { blockHash: HEADER['hash'] });
       return receipts.flatMap(({ logs }) => logs);
@@ -101,6 +103,10 @@ const noIndexes: Tell = (method, _about, result) => {
   }
   return result;
 };
+
+/** Transactions as hashes, whatever was asked for. */
+const hashesOnly: Tell = (method, _about, result) =>
+  method === 'eth_getBlockByNumber' ? { ...result, transactions: HASHES } : result;
 
 const harmless: [string, Tell][] = [
   ['receipts without a block hash', without('blockHash')],
@@ -181,6 +187,25 @@ const harmless: [string, Tell][] = [
       return result;
     },
   ],
+  [
+    'traces that name their transactions otherwise, in another order',
+    (method, _about, result) =>
+      /traceBlock/.test(method)
+        ? result.toReversed().map(({ txHash, ...others }) => ({ transactionHash: txHash, ...others }))
+        : result,
+  ],
+  ...[
+    (result: unknown, txHash: unknown) => ({ txHash, result }),
+    (result: unknown, txHash: unknown) => [{ transactionHash: txHash, result }],
+    (result: unknown) => [result],
+  ].map((wrap): [string, Tell] => [
+    `traces of single transactions as ${wrap({}, '').constructor.name}`,
+    (method, about, result) => {
+      if (method === 'debug_traceTransaction') return wrap(result, about);
+      return /traceBlock/.test(method) ? [] : result;
+    },
+  ]),
+  ['transactions as hashes', hashesOnly],
 ];
 
 for (const isListed of [true, false])
@@ -211,6 +236,9 @@ test('once receipts had to be completed, the next ones are read in full at once,
   tells((_method, _about, result) => result);
   await load(known);
   assert.equal(known.learned?.areReceiptsOdd, false);
+  tells(hashesOnly);
+  await load(known);
+  assert.equal(known.learned?.areReceiptsOdd, true);
 });
 
 const OTHER = `0x${'99'.repeat(32)}`;
@@ -260,6 +288,18 @@ const refused: [string, Tell, RegExp][] = [
       return method === 'eth_getLogs' ? result.slice(1) : result;
     },
     /block 5: its receipts leave logs out, and .*eth_getLogs has 1 of .* its receipt 2/,
+  ],
+  [
+    'transactions as hashes, and others by hash',
+    (method, about, result) =>
+      method === 'eth_getTransactionByHash' ? { ...result, hash: OTHER } : hashesOnly(method, about, result),
+    /block 5: the node sent transaction 0x99.* instead of/,
+  ],
+  [
+    'transactions as hashes, and null by hash',
+    (method, about, result) =>
+      method === 'eth_getTransactionByHash' ? null : hashesOnly(method, about, result),
+    /the node does not have the transactions of block 5/,
   ],
   [
     'transactions in another order than all else',
