@@ -65,14 +65,17 @@ export function readAddress(value: unknown, what: string): string {
   return readHex(value, 40, what).slice(2);
 }
 
-/** The 40 digits of an address; null for none, which nodes send as null, `""` or `"0x"`, or leave out. */
+/** The 40 digits of an address; null for none, which nodes send as null, `""`, `"0x"` or `"0x0"`, or leave out. */
 export function readOptionalAddress(value: unknown, what: string): string | null {
   return isNone(value) ? null : readAddress(value, what);
 }
 
+/** What nodes send for no bytes; old Ganache `0x0`. */
+const NOTHING: ReadonlySet<unknown> = new Set([undefined, null, '', '0x', '0X', '0x0']);
+
 /** Whether a member is left out, null, or empty. */
 export function isNone(value: unknown): boolean {
-  return value === undefined || value === null || value === '' || value === '0x' || value === '0X';
+  return NOTHING.has(value);
 }
 
 /** Whether a value is the address with these 40 lower-case digits. */

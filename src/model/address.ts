@@ -11,11 +11,11 @@ export const ZERO_DIGITS = '0'.repeat(40);
 export const ZERO_ADDRESS: Hex = `0x${ZERO_DIGITS}`;
 
 /**
- * Whether a transaction with this receiver may have created a contract: nodes send null, `""`, `"0x"` or the zero
- * address, or leave the receiver out.
+ * Whether a transaction with this receiver may have created a contract: nodes send null, `""`, `"0x"`, `"0x0"` or the
+ * zero address, or leave the receiver out.
  */
 export function mayBeCreation(to: unknown): boolean {
-  return to === undefined || to === null || to === '' || to === '0x' || to === ZERO_ADDRESS;
+  return to === undefined || to === null || to === '' || to === '0x' || to === '0x0' || to === ZERO_ADDRESS;
 }
 
 /** The addresses of all lists in lower case, sorted, without duplicates. */

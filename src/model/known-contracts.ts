@@ -53,6 +53,8 @@ const ZK_STACK_CHAINS = [
  */
 export const NATIVE_CONTRACTS: ByChain = {
   ...ofChains(ZK_STACK_CHAINS, '0x000000000000000000000000000000000000800a'),
+  // Polygon and its testnets.
+  ...ofChains([137, 80001, 80002], '0x0000000000000000000000000000000000001010'),
   // Metis and its testnet, and Optimism before Bedrock.
   ...ofChains([10, 1088, 59902], '0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000'),
   // Moonbeam, Moonriver and Moonbase Alpha.

@@ -39,9 +39,16 @@ export function httpError(answer: NodeResponse, what: string): UpstreamError {
   if (answer.status === 413) return new UpstreamError('too-large', `${what}: HTTP 413`, error?.code);
   const isRedirect = answer.status >= 300 && answer.status < 400;
   const told = error === undefined ? excerpt(answer.body) : error.message;
-  const detail = isRedirect ? 'a redirect, which is not followed: name the address that it leads to' : told;
+  const detail = isRedirect ? redirectText(answer.location) : told;
   const options = { httpStatus: answer.status, data: error?.data };
   return new UpstreamError('http', `${what}: HTTP ${answer.status}: ${detail}`, error?.code, options);
+}
+
+/** A redirect is not followed: it would carry the node's key to another server, or make the POST a GET. */
+function redirectText(location: string | null): string {
+  const place =
+    location === null ? 'the address that it leads to' : JSON.stringify(location.slice(0, MAX_DETAIL));
+  return `a redirect, which is not followed: name ${place} as the node's address`;
 }
 
 /** The id of a call as the node answers it: some answer every id as a text. */

@@ -162,15 +162,15 @@ test('an NFT transfer whose empty data is null or the empty text is read', () =>
 
 const direct = (parts: BlockParts) => rowsOf(decode(parts)).map(({ kind, to, amount }) => [kind, to, amount]);
 
-test('a creation is told by null, "", "0x", the zero address or no receiver, and pays the contract', () => {
-  for (const to of [null, undefined, '', '0x', ZERO]) {
+test('a creation is told by null, "", "0x", "0x0", the zero address or no receiver, and pays the contract', () => {
+  for (const to of [null, undefined, '', '0x', '0x0', ZERO]) {
     const parts = blockOf({ value: '0x9', contractAddress: upper(C) });
     const { transactions } = parts.block as { transactions: Members[] };
     Object.assign(transactions[0] ?? {}, { to });
     assert.deepEqual(direct(parts), [['native_direct', C, 9n]], String(to));
     assert.ok(needsTraces(parts.block, parts.receipts, PLAIN_RULES), String(to));
   }
-  for (const contractAddress of [null, '', '0x', ZERO])
+  for (const contractAddress of [null, '', '0x', '0x0', ZERO])
     assert.deepEqual(
       direct(blockOf({ to: ZERO, value: '0x9', contractAddress })),
       [['native_direct', ZERO, 9n]],
@@ -202,7 +202,7 @@ test('a plain transfer is told in any spelling, and from the Amsterdam fork on n
     const parts = changed({ tx: { input: '0x', ...tx }, receipt, block });
     return needsTraces(parts.block, parts.receipts, PLAIN_RULES);
   };
-  for (const input of ['0x', '', null]) assert.equal(wants({ input }), false, String(input));
+  for (const input of ['0x', '0x0', '', null]) assert.equal(wants({ input }), false, String(input));
   for (const gasUsed of ['0x5208', '0x05208', 21_000, '21000']) assert.equal(wants({}, { gasUsed }), false);
   assert.equal(wants({ input: undefined }), true, 'an input that is left out may be anything');
   assert.equal(wants({}, { gasUsed: '0x5209' }), true);

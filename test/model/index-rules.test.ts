@@ -35,6 +35,11 @@ test('a new index gets the known contracts and the configured ones, whatever the
   assert.equal(rulesText(rules), rulesText(newRules(sources(WETH, B, A))));
 });
 
+test('Polygon’s coin is also a contract, whose logs repeat what its calls pay', () => {
+  const { nativeContracts } = newRules({ chainId: 137, monad: false, configured: {} });
+  assert.deepEqual(nativeContracts, ['0x0000000000000000000000000000000000001010']);
+});
+
 test('an index of an earlier release keeps rules 1 with the contracts of its configuration', () => {
   const rules = completeRules(EARLIER, { ...sources(A), monad: true });
   assert.deepEqual(rules, { ...EARLIER, monad: true, wrappedNative: [A, WETH] });

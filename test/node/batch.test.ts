@@ -72,6 +72,21 @@ describe('a batch', () => {
     }
   });
 
+  it('fails at a redirect with the address that it leads to', async () => {
+    const wire = { kind: 'body', text: '' } as const;
+    for (const status of [301, 302, 307, 308]) {
+      node.misbehave({ wire: { ...wire, status, location: 'https://node.example/rpc' } });
+      await assert.rejects(client.batch(echoes(1)), {
+        reason: 'http',
+        message: new RegExp(
+          `HTTP ${status}: a redirect, which is not followed: name "https://node.example/\\*+"`,
+        ),
+      });
+    }
+    node.misbehave({ wire: { ...wire, status: 301 } });
+    await assert.rejects(client.batch(echoes(1)), { message: /name the address that it leads to/ });
+  });
+
   it('above the configured size is sent in parts', async () => {
     assert.deepEqual(results(await client.batch(echoes(40))), range(40));
     assert.deepEqual(sizes(node), [16, 16, 8]);

@@ -67,13 +67,24 @@ async function withTransactions(
   return [...own.filter(isObject), ...others];
 }
 
-/** The same receipts of the block's hash. */
+/**
+ * The same receipts of the block's hash, else those that name its number, if the node still has the block at that
+ * number: the traces that are asked for by number prove as much.
+ */
 async function withBlock(mending: Mending, list: readonly JsonObject[]): Promise<JsonObject[]> {
   const { hash, number } = mending;
   const what = 'its receipts do not name it (blockHash)';
-  const found = new Map(
-    (await ask(mending, receiptsOfHashCall(hash), what)).map((receipt) => [hashOf(receipt), receipt]),
-  );
+  let named: JsonObject[];
+  try {
+    named = await ask(mending, receiptsOfHashCall(hash), what);
+  } catch (error) {
+    if (!(error instanceof Unmended)) throw error;
+    if (!list.every((receipt) => !lacksBlock(receipt) || spelledNumber(receipt['blockNumber']) === number))
+      throw error;
+    if ((await headerOf(mending)) === null) throw error;
+    return list.map((receipt) => (lacksBlock(receipt) ? { ...receipt, blockHash: hash } : receipt));
+  }
+  const found = new Map(named.map((receipt) => [hashOf(receipt), receipt]));
   return list.map((receipt) => {
     if (!lacksBlock(receipt)) return receipt;
     const named = found.get(hashOf(receipt));
@@ -105,18 +116,22 @@ async function withLogs(mending: Mending, list: readonly JsonObject[]): Promise<
   });
 }
 
+/** The header that the node has at the block's number; null if it is another one's. */
+async function headerOf({ client, number, hash, signal }: Mending): Promise<JsonObject | null> {
+  const { method, params } = headerCall(number);
+  const header = await client.call(method, params, signal);
+  return isObject(header) && isSameHex(header.hash, hash) ? header : null;
+}
+
 /** Numbers the receipts where the block tells twice in which order its transactions are. */
 async function withIndexes(
-  { client, number, hash, txHashes, signal }: Mending,
+  mending: Mending,
   transactions: readonly JsonObject[],
   list: JsonObject[],
 ): Promise<JsonObject[]> {
+  const { txHashes } = mending;
   const areNumbered = transactions.every((tx, i) => spelledNumber(tx['transactionIndex']) === i);
-  const areListed = async () => {
-    const { method, params } = headerCall(number);
-    const header = await client.call(method, params, signal);
-    return isObject(header) && isSameHex(header.hash, hash) && areSame(header.transactions, txHashes);
-  };
+  const areListed = async () => areSame((await headerOf(mending))?.['transactions'], txHashes);
   if (!areNumbered && (transactions.some(isNumbered) || !(await areListed()))) return list;
   const firstPlaces = new Map(txHashes.map((txHash, i) => [txHash, i] as const).toReversed());
   return list.map((receipt) => {
@@ -164,8 +179,13 @@ async function ask({ client, number, signal }: Mending, call: RpcCall, what: str
   }
 }
 
-function unmended(number: number, what: string, why: string): UpstreamError {
-  return new UpstreamError(
+/** The node does not tell what an answer left out. */
+class Unmended extends UpstreamError {
+  override name = 'Unmended';
+}
+
+function unmended(number: number, what: string, why: string): Unmended {
+  return new Unmended(
     'inconsistent',
     `block ${number}: ${what}, and another request does not tell it: ${why}; if this stays, use another node ` +
       `(${settingName('node_http')})`,

@@ -17,6 +17,8 @@ export interface NodeResponse {
   status: number;
   /** The node's Retry-After, 0 if absent. */
   retryAfterMs: number;
+  /** Where a redirect leads; null if there is none. */
+  location: string | null;
   /** The reader owns the buffer and may free it. */
   body: Buffer<ArrayBuffer>;
 }
@@ -106,6 +108,7 @@ class ResponseBuffer implements ResponseSink {
   private readonly events: ResponseEvents;
   private status = 0;
   private retryAfterMs = 0;
+  private location: string | null = null;
   private body: Buffer<ArrayBuffer> = Buffer.alloc(0);
   private length = 0;
 
@@ -114,9 +117,10 @@ class ResponseBuffer implements ResponseSink {
     this.events = events;
   }
 
-  begin({ status, length, retryAfter }: ResponseHead): void {
+  begin({ status, length, retryAfter, location }: ResponseHead): void {
     this.status = status;
     this.retryAfterMs = (retryAfter ?? 0) * 1000;
+    this.location = location;
     if (length !== null && length > this.maxBytes) this.events.onTooLarge();
     else this.body = Buffer.allocUnsafeSlow(length ?? FIRST_BYTES);
   }
@@ -128,8 +132,8 @@ class ResponseBuffer implements ResponseSink {
 
   end(last: Buffer): void {
     if (!this.add(last)) return;
-    const { status, retryAfterMs } = this;
-    this.events.onAnswer({ status, retryAfterMs, body: this.body.subarray(0, this.length) });
+    const { status, retryAfterMs, location } = this;
+    this.events.onAnswer({ status, retryAfterMs, location, body: this.body.subarray(0, this.length) });
   }
 
   abort(error: UpstreamError): void {

@@ -13,6 +13,8 @@ export interface ResponseHead {
   retryAfter: number | null;
   /** How the body is compressed, although the request asks for `identity`; null if it is not. */
   coding: ContentCoding | null;
+  /** Where a redirect leads; null if there is none. */
+  location: string | null;
 }
 
 const CODINGS = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate', br: 'br', zstd: 'zstd' } as const;
@@ -38,6 +40,7 @@ export function readResponseHead(text: string): ResponseHead {
     keepAlive: text.charCodeAt(7) !== ZERO, // HTTP/1.0 closes by default
     retryAfter: null,
     coding: null,
+    location: null,
   };
   for (let at = text.indexOf('\n'); at >= 0; ) {
     const end = text.indexOf('\n', at + 1);
@@ -58,7 +61,7 @@ function readStatus(text: string): number {
   return WHOLE_STATUSES.has(status) ? 200 : status;
 }
 
-/** Reads the five fields that matter. Their names differ in length, so the length selects the field. */
+/** Reads the six fields that matter. Their names differ in length, so the length selects the field. */
 function readField(head: ResponseHead, text: string, start: number, end: number): void {
   if (isBlank(text, start)) return; // the rest of the line before
   const colon = text.indexOf(':', start);
@@ -66,6 +69,9 @@ function readField(head: ResponseHead, text: string, start: number, end: number)
   let nameEnd = colon;
   while (isBlank(text, nameEnd - 1)) nameEnd--;
   switch (nameEnd - start) {
+    case 8:
+      if (isName(text, start, nameEnd, 'location')) head.location = value(text, colon, end);
+      return;
     case 10:
       if (isName(text, start, nameEnd, 'connection')) readConnection(head, value(text, colon, end));
       return;

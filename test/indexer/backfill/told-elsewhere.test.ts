@@ -248,9 +248,11 @@ const fail = () => {
 
 const refused: [string, Tell, RegExp][] = [
   [
-    'receipts without a block hash, and none by hash',
+    'receipts without a block hash and number, and none by hash',
     (method, about, result) =>
-      isList(method) && !isByNumber(method, about) ? fail() : without('blockHash')(method, about, result),
+      isList(method) && !isByNumber(method, about)
+        ? fail()
+        : without('blockHash', 'blockNumber')(method, about, result),
     /block 5: its receipts do not name it \(blockHash\), and .*invalid argument.*use another node/,
   ],
   [
@@ -323,9 +325,26 @@ for (const [what, tell, message] of refused)
     });
   });
 
-test('a block whose receipts are asked for one by one and do not name it is refused', async (t) => {
-  const { load, tells } = await listener(t, false);
-  tells((method, about, result) => (isList(method) ? fail() : without('blockHash')(method, about, result)));
-  await assert.rejects(load(), /block 5: its receipts do not name it \(blockHash\)/);
+test('receipts that name only the number of their block are its own while the node has it there', async (t) => {
+  for (const isListed of [true, false]) {
+    const { load, tells } = await listener(t, isListed);
+    const usual = await load();
+    const nameless: Tell = (method, about, result) =>
+      isList(method) && !isByNumber(method, about) ? fail() : without('blockHash')(method, about, result);
+    tells(nameless);
+    assert.deepEqual(await load(), usual);
+    tells((method, about, result) => {
+      if (isReceipts(method)) each([result].flat(), (receipt) => (receipt['blockNumber'] = '0x6'));
+      return nameless(method, about, result);
+    });
+    await assert.rejects(load(), /block 5: its receipts do not name it \(blockHash\)/, 'another number');
+    let asks = 0;
+    tells((method, about, result) =>
+      method === 'eth_getBlockByNumber' && ++asks > 2
+        ? { ...result, hash: OTHER }
+        : nameless(method, about, result),
+    );
+    await assert.rejects(load(), /block 5: its receipts do not name it \(blockHash\)/, 'another block');
+  }
   assert.equal(RECEIPTS.length, HASHES.length);
 });

@@ -107,7 +107,7 @@ for (const reason of ['connection', 'timeout'] as const) {
 }
 
 test('an unreachable node behind a proxy is retried without limit', async () => {
-  const badGateway = { status: 502, retryAfterMs: 0, body: Buffer.from('<html>') };
+  const badGateway = { status: 502, retryAfterMs: 0, location: null, body: Buffer.from('<html>') };
   const { logs } = ask((_method, before) => {
     if (before < 200) throw httpError(badGateway, 'eth_getLogs');
     return [LOG];

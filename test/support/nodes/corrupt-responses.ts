@@ -23,7 +23,7 @@ export type Wire =
   | { kind: 'hang' }
   | { kind: 'truncate'; afterBytes: number }
   | { kind: 'not-http' }
-  | { kind: 'body'; status: number; text: string; type?: string; retryAfter?: string }
+  | { kind: 'body'; status: number; text: string; type?: string; retryAfter?: string; location?: string }
   | { kind: 'until-close'; text: string }
   | { kind: 'wrong-length'; by: number };
 
@@ -111,6 +111,7 @@ export function send(response: ServerResponse, status: number, body: string, wir
       return;
     case 'body':
       if (wire.retryAfter !== undefined) response.setHeader('retry-after', wire.retryAfter);
+      if (wire.location !== undefined) response.setHeader('location', wire.location);
       response.writeHead(wire.status, { 'content-type': wire.type ?? 'text/html' }).end(wire.text);
       return;
     case 'until-close':
