@@ -56,9 +56,8 @@ interface Running {
   options: RunOptions;
   /** The size of the write-ahead log as it began. */
   logBytes: number;
-  /** Shows the others that it reads; null while it does not. */
+  /** Shows the others that it reads; null at first: a short query holds nobody up. */
   reading: ReadingQuery | null;
-  temporary: TemporaryFiles;
   settle: PromiseWithResolvers<QueryAnswer>;
 }
 
@@ -72,6 +71,7 @@ export class QueryProcess {
   private readonly limits: ProcessLimits;
   private child: QueryChild | null = null;
   private running: Running | null = null;
+  private temporary: TemporaryFiles | null = null;
   private isClosed = false;
 
   /** Tests give limits and commands of their own. */
@@ -98,10 +98,10 @@ export class QueryProcess {
    */
   async run(request: QueryRequest, options: RunOptions = {}): Promise<QueryAnswer> {
     if (this.isClosed || this.running !== null) throw new Error('the process is closed or runs a query');
-    const temporary = temporaryFiles(this.limits.temporaryBytes);
+    this.temporary ??= temporaryFiles(this.limits.temporaryBytes);
     const settle = Promise.withResolvers<QueryAnswer>();
     settle.promise.catch(() => undefined); // awaited below
-    const running: Running = { startedAt: null, options, settle, logBytes: 0, reading: null, temporary };
+    const running: Running = { startedAt: null, options, settle, logBytes: 0, reading: null };
     this.running = running;
     const onAbort = () => this.end(new QueryLimitError('ended on request'));
     options.signal?.addEventListener('abort', onAbort);
@@ -169,7 +169,6 @@ export class QueryProcess {
       if (this.running !== running) return;
       running.startedAt = performance.now();
       running.logBytes = logBytes(this.path);
-      running.reading = new ReadingQuery(this.path);
       child.send(request);
     });
   }
@@ -195,9 +194,10 @@ export class QueryProcess {
 
   /** Ends the query when it has taken too much. */
   private look(looks: number): void {
-    const { running, child } = this;
+    const { running, child, temporary } = this;
     if (running === null || running.startedAt === null || child?.pid === undefined) return;
     const elapsed = performance.now() - running.startedAt;
+    running.reading ??= new ReadingQuery(this.path, Date.now() - Math.round(elapsed));
     const timeoutMs = running.options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     if (elapsed > timeoutMs)
       return this.end(new QueryLimitError(`ended after ${timeoutMs / 1000} s: ask for less`, true));
@@ -209,18 +209,17 @@ export class QueryProcess {
         ),
       );
     if (looks % FILES_EVERY !== 0) return;
-    const { folder, mostBytes } = running.temporary;
-    if (namelessFileBytes(child.pid, folder) > mostBytes)
+    if (temporary !== null && namelessFileBytes(child.pid, temporary.folder) > temporary.mostBytes)
       return this.end(
         new QueryLimitError(
-          `ended: it took more than ${mib(mostBytes)} MiB of temporary files; sort or ` +
+          `ended: it took more than ${mib(temporary.mostBytes)} MiB of temporary files; sort or ` +
             'group fewer rows, or export the table',
         ),
       );
-    running.reading?.show();
+    running.reading.show();
     // A log that was large before this query may be so for another reason.
     const limit = Math.max(this.limits.logBytes, running.logBytes * 2);
-    if (elapsed > LOG_GRACE_MS && logBytes(this.path) > limit && running.reading?.isOldest())
+    if (elapsed > LOG_GRACE_MS && logBytes(this.path) > limit && running.reading.isOldest())
       this.end(
         new QueryLimitError(
           `ended: the daemon wrote ${mib(limit)} MiB while the query held them back; try again with a shorter one`,

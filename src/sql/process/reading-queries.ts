@@ -2,7 +2,7 @@
  * The queries that read an index now, of whatever process: each has an empty file beside the index for as long as it
  * runs. So processes that know nothing of each other agree on which query is the oldest.
  */
-import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { QueryReads } from '../../model/query-reads.ts';
 import { MAX_LOG_BYTES } from './limits.ts';
@@ -25,15 +25,16 @@ export function queryReads(path: string): QueryReads {
   return { ...readingQueries(path), logBytes: logBytes(path), logLimitBytes: MAX_LOG_BYTES };
 }
 
-/** A query that begins to read now. Where its file cannot be written, only this process knows of it. */
+/** A query that reads. Where its file cannot be written, only this process knows of it. */
 export class ReadingQuery {
   private readonly path: string;
   private readonly name: string;
 
-  constructor(path: string) {
+  /** `startedAt`: when it began, Unix milliseconds. */
+  constructor(path: string, startedAt = Date.now()) {
     this.path = path;
     const unique = `${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
-    this.name = `${basename(path)}${INFIX}${Date.now()}-${unique}`;
+    this.name = `${basename(path)}${INFIX}${startedAt}-${unique}`;
     attempt(() => writeFileSync(this.file, ''));
   }
 
@@ -50,7 +51,7 @@ export class ReadingQuery {
   }
 
   end(): void {
-    attempt(() => rmSync(this.file, { force: true }));
+    attempt(() => unlinkSync(this.file));
   }
 
   private get file(): string {
@@ -67,7 +68,7 @@ function namesBeside(path: string): string[] {
     const shownAt = attempt(() => statSync(join(folder, name)).mtimeMs);
     if (shownAt === undefined) return false; // it ended meanwhile
     if (Date.now() - shownAt < FORGOTTEN_MS) return true;
-    attempt(() => rmSync(join(folder, name), { force: true }));
+    attempt(() => unlinkSync(join(folder, name)));
     return false;
   });
 }
