@@ -118,6 +118,22 @@ pageTests({
     await partOf(page, 'SQL').click();
     await page.getByRole('button', { name: 'my query', exact: true }).click();
     assert.equal(await editor.inputValue(), 'for ever');
+    const restore = page.getByRole('button', { name: 'Restore draft' });
+    assert.equal(await restore.count(), 0, 'nothing was replaced');
+    await editor.fill('first');
+    await page.getByRole('button', { name: 'my query', exact: true }).click();
+    await editor.fill('second');
+    await page.getByRole('button', { name: 'Newest transfers', exact: true }).click();
+    await partOf(page, 'Overview').click();
+    await partOf(page, 'SQL').click();
+    const restored: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      await restore.click();
+      restored.push(await editor.inputValue());
+    }
+    assert.deepEqual(restored, ['second', 'first', 'second'], 'no draft is lost');
+    await page.getByRole('button', { name: 'my query', exact: true }).click();
+    await assertAccessible(page, 'SQL with a replaced draft');
     await page.getByRole('button', { name: 'Remove my query' }).click();
     assert.equal(await page.getByRole('button', { name: 'my query', exact: true }).count(), 0);
 

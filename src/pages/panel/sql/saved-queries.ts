@@ -7,7 +7,6 @@ export interface SavedQuery {
 }
 
 const KEY = 'atlas-saved-queries';
-const DRAFT_KEY = 'atlas-query-draft';
 const MOST = 50;
 
 const EXAMPLES: readonly SavedQuery[] = [
@@ -26,28 +25,6 @@ const EXAMPLES: readonly SavedQuery[] = [
     query: 'SELECT number, transfers FROM blocks ORDER BY number DESC LIMIT 200',
   },
 ];
-
-/** What is in the editor, which stays while the tab is open: another part of the panel takes its place in the page. */
-export function useDraft(first: string): [query: string, set: (query: string) => void] {
-  const [query, setQuery] = useState(() => readDraft() ?? first);
-  const set = (changed: string) => {
-    setQuery(changed);
-    try {
-      sessionStorage.setItem(DRAFT_KEY, changed);
-    } catch {
-      // a browser without storage forgets it with the page
-    }
-  };
-  return [query, set];
-}
-
-function readDraft(): string | null {
-  try {
-    return sessionStorage.getItem(DRAFT_KEY);
-  } catch {
-    return null;
-  }
-}
 
 /** The saved queries, of which a new one takes the place of one with its name. */
 export function useSavedQueries() {

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SqlAnswer } from '../../../server/admin/sql.ts';
 import { Section } from '../../ui/section.tsx';
 import { type AdminAnswers, callAdmin, useAction, usePolled } from '../admin-api.ts';
-import { useDraft, useSavedQueries } from './saved-queries.ts';
+import { useDraft } from './draft.ts';
+import { useSavedQueries } from './saved-queries.ts';
 import { SqlAnswerView } from './sql-answer.tsx';
 
 const POLL_MS = 5_000;
@@ -18,7 +19,7 @@ interface Answered {
 export function SqlPart() {
   const described = usePolled('sql', POLL_MS);
   const { saved, save, remove } = useSavedQueries();
-  const [query, setQuery] = useDraft(saved[0]?.query ?? '');
+  const { query, edit, choose, restore } = useDraft(saved);
   const [name, setName] = useState('');
   const [answered, setAnswered] = useState<Answered | null>(null);
   const [isStopped, setStopped] = useState(false);
@@ -40,6 +41,11 @@ export function SqlPart() {
   // The button, which may have the focus, goes with the query.
   const onStop = () => {
     stop.current.abort();
+    editor.current?.focus();
+  };
+  // It goes with the last draft.
+  const onRestore = () => {
+    restore?.();
     editor.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -75,7 +81,7 @@ export function SqlPart() {
                   rows={8}
                   spellcheck={false}
                   value={query}
-                  onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+                  onInput={({ currentTarget }) => edit(currentTarget.value)}
                 />
               </label>
               <div class="buttons">
@@ -85,6 +91,11 @@ export function SqlPart() {
                 {asking.isRunning && (
                   <button type="button" class="button" onClick={onStop}>
                     Stop
+                  </button>
+                )}
+                {restore !== null && (
+                  <button type="button" class="button" onClick={onRestore}>
+                    Restore draft
                   </button>
                 )}
                 <span class="small soft">
@@ -138,7 +149,7 @@ export function SqlPart() {
             <ul class="sql-columns">
               {saved.map((one) => (
                 <li key={one.name} class="sql-saved">
-                  <button type="button" class="quiet" onClick={() => setQuery(one.query)}>
+                  <button type="button" class="quiet" onClick={() => choose(one.query)}>
                     {one.name}
                   </button>
                   <button
