@@ -1,5 +1,5 @@
 /**
- * A picture of a launch: the first holders by block, in the colours of their groups, filled by what they hold still.
+ * A picture of a launch: the first holders by block, in the colours of their groups, filled by what they still hold.
  */
 import type { Answers } from '../../client/answers.ts';
 import { countText, grouped, percent, shortHex } from '../../ui/format.ts';
@@ -70,7 +70,7 @@ export function LaunchPicture({ buyers }: { buyers: readonly Buyer[] }) {
       </div>
       <figcaption class="legend small">
         <span class="soft">
-          Blocks after its first transfer. Circles bought, squares did not; the filled part is held still.
+          Blocks after its first transfer. Circles bought, squares did not; the filled part is still held.
         </span>
         {buyers.some(({ counted }) => !counted) && (
           <span class="soft">

@@ -1,4 +1,4 @@
-/** How a token was launched: who got it first and how, what these wallets share, and what they hold still. */
+/** How a token was launched: who got it first and how, what these wallets share, and what they still hold. */
 import type { Answers } from '../../client/answers.ts';
 import { useAnswer } from '../../client/use-answer.ts';
 import { Address, BlockLink, labelOf, TransactionLink } from '../../ui/address.tsx';
@@ -165,7 +165,7 @@ function columnsOf({ buyers, symbol, decimals, quote }: Launch): Column<Buyer>[]
         paid === null ? '–' : <Units units={paid.amount} decimals={paid.decimals} symbol={paid.symbol} />,
     },
     {
-      title: 'Holds still',
+      title: 'Still holds',
       number: true,
       cell: ({ heldShare }) => (heldShare === null ? '–' : percent(heldShare)),
     },
