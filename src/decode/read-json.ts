@@ -2,7 +2,7 @@
 import { UpstreamError } from '../lib/errors.ts';
 import { isSameHex, spelledBigInt, spelledNumber, spelledQuantity } from '../lib/hex.ts';
 import { LazyJsonArray } from '../lib/projection.ts';
-import { settingName } from '../lib/setting-name.ts';
+import { anotherNode } from '../lib/setting-name.ts';
 import { isObject, previewValue } from '../lib/text.ts';
 export type JsonObject = Record<string, unknown>;
 
@@ -142,8 +142,7 @@ export function readingBlock<T>(block: JsonObject, read: () => T): T {
     if (!(error instanceof UpstreamError)) throw error;
     const number = spelledNumber(block['number']);
     const name = Number.isNaN(number) ? previewValue(block['hash']) : number;
-    const advice =
-      error.reason === 'malformed' ? `; if this stays, use another node (${settingName('node_http')})` : '';
+    const advice = error.reason === 'malformed' ? `; ${anotherNode()}` : '';
     throw new UpstreamError(error.reason, `block ${name}: ${error.message}${advice}`, error.code, {
       cause: error,
     });

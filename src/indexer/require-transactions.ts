@@ -5,6 +5,7 @@
 import { hashOfBlock, type JsonObject, readItems, readObject } from '../decode/read-json.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import { isSameHex, spelledNumber } from '../lib/hex.ts';
+import { anotherNode } from '../lib/setting-name.ts';
 import type { RpcClient } from '../node/client.ts';
 import { headerCall } from '../node/methods.ts';
 import { isProvenHeader } from './header-hash.ts';
@@ -16,7 +17,7 @@ export class MissingPart extends UpstreamError {
   constructor(part: string, number: number, sent = '') {
     super(
       'inconsistent',
-      `the node does not have the ${part} of block ${number}${sent}, not yet or no longer`,
+      `the node does not have the ${part} of block ${number}${sent}, not yet or no longer; ${anotherNode()}`,
     );
   }
 }

@@ -33,3 +33,8 @@ export function settingName(path: string): string {
   const at = names[path]?.at;
   return at === undefined ? settingWord(path) : `${settingWord(path)} (${at})`;
 }
+
+/** The way out where the node in use cannot serve the chain. */
+export function anotherNode(): string {
+  return `if this stays, use another node (${settingName('node_http')})`;
+}

@@ -138,7 +138,8 @@ const MAX_WORDS = 200;
 /** The text of an error without its method, hashes, addresses and numbers: the same for each block it concerns. */
 export function wordsOf(message: string): string {
   return message
-    .replace(/^[a-z0-9]+_[A-Za-z]+: /, '')
+    .replace(/; if this stays, .*$/, '')
+    .replace(/^(block \d+: )?[a-z0-9]+_[A-Za-z]+: /, '')
     .replace(/ \(-?\d+\)$/, '')
     .replace(/\b0x[0-9a-f]*\b|\b[0-9a-f]*\d[0-9a-f]*\b/gi, '…')
     .replace(/\d+/g, '…')

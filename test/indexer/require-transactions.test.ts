@@ -46,7 +46,9 @@ test('a block whose header alone is available is not indexed as empty', async (t
   };
   await assert.rejects(load(HEADER), {
     reason: 'inconsistent',
-    message: 'the node does not have the transactions of block 1, not yet or no longer',
+    message:
+      'the node does not have the transactions of block 1, not yet or no longer; ' +
+      'if this stays, use another node (node_http)',
   });
   await assert.rejects(
     load(HEADER, { ...HEADER, hash: NO_HASH }),

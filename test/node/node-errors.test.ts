@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UpstreamError } from '../../src/lib/errors.ts';
+import { anotherNode } from '../../src/lib/setting-name.ts';
 import {
   isBusy,
   isExecutionFailure,
@@ -156,4 +157,6 @@ test('the words of a reason are the same for every block', () => {
   assert.equal(told(1_050, 'ab12cd', '0c0f'), 'missing trie node … (path …) of block … <nil>');
   assert.equal(told(7, '99ffee00112233', '00'), told(1_050, 'ab12cd', '0c0f'));
   assert.equal(wordsOf('transaction 0xabcdef not found'), 'transaction … not found');
+  const short = 'eth_getBlockByNumber: pruned (-32000)';
+  assert.equal(wordsOf(`block 7: ${short}; ${anotherNode()}`), wordsOf(short), 'without the advice');
 });

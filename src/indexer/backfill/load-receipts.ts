@@ -3,6 +3,7 @@
 import { readTransactions, transactionHash } from '../../decode/block.ts';
 import { isList, isNone, type JsonObject, readItems } from '../../decode/read-json.ts';
 import { UpstreamError } from '../../lib/errors.ts';
+import { anotherNode } from '../../lib/setting-name.ts';
 import { isObject } from '../../lib/text.ts';
 import { unwrapList } from '../../lib/unwrap-list.ts';
 import type { RpcClient, RpcReply } from '../../node/client.ts';
@@ -28,7 +29,7 @@ export async function receiptsOf(
   if ('error' in reply) {
     const { error } = reply;
     if (isOverLimit(reply)) return oneByOne();
-    return afterFailure(error, count === 0 && !hasNoReceipts(block), oneByOne);
+    return afterFailure(ofBlock(error, number), count === 0 && !hasNoReceipts(block), oneByOne);
   }
   if (reply.result === null && count === 0) return [];
   if (reply.result === null && (await hasReceipt(client, block, signal))) return oneByOne();
@@ -62,14 +63,20 @@ async function afterFailure(
 
 /** Throws when a result is missing. Near the tip null means "not yet", so callers retry. */
 export function requireResult(reply: RpcReply, what: string, number: number): unknown {
-  if ('error' in reply) throw isTooLarge(reply.error) ? tooLargeBlock(reply.error, number) : reply.error;
+  if ('error' in reply) throw ofBlock(reply.error, number);
   if (reply.result === null) throw new MissingPart(what, number);
   return reply.result;
 }
 
-/** Only the node's operator can raise its limit, so the message names the block. */
-function tooLargeBlock({ message, code }: UpstreamError, number: number): UpstreamError {
-  return new UpstreamError('too-large', `block ${number}: ${message}`, code);
+/** An error about a part of a block, with its number and, unless it passes, the way out. */
+function ofBlock(error: UpstreamError, number: number): UpstreamError {
+  const { reason, message, code, data } = error;
+  if (isTooLarge(error)) return new UpstreamError('too-large', `block ${number}: ${message}`, code);
+  if (reason !== 'rpc' || isBusy(error)) return error;
+  return new UpstreamError(reason, `block ${number}: ${message}; ${anotherNode()}`, code, {
+    data,
+    cause: error,
+  });
 }
 
 /** The receipts of a block's transactions in their order, each asked for by its transaction and so of that one. */
@@ -82,7 +89,7 @@ export async function fetchReceipts(
   const hashes = readTransactions(block).map(transactionHash);
   const replies = await client.batch(hashes.map(receiptCall), signal);
   return replies.map((reply, i) => {
-    const receipt = requireResult(reply, 'transaction receipt', number);
+    const receipt = requireResult(reply, `receipt of ${hashes[i]}`, number);
     const isNamed = !isObject(receipt) || !isNone(receipt.transactionHash);
     return isNamed ? receipt : { ...receipt, transactionHash: hashes[i] };
   });

@@ -6,7 +6,7 @@ import { readTransactions, transactionHash } from '../../decode/block.ts';
 import { hashOfBlock, isNone, type JsonObject } from '../../decode/read-json.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { isSameHex, spelledNumber } from '../../lib/hex.ts';
-import { settingName } from '../../lib/setting-name.ts';
+import { anotherNode } from '../../lib/setting-name.ts';
 import { isObject, previewValue } from '../../lib/text.ts';
 import { unwrapList } from '../../lib/unwrap-list.ts';
 import type { RpcCall, RpcClient } from '../../node/client.ts';
@@ -187,7 +187,6 @@ class Unmended extends UpstreamError {
 function unmended(number: number, what: string, why: string): Unmended {
   return new Unmended(
     'inconsistent',
-    `block ${number}: ${what}, and another request does not tell it: ${why}; if this stays, use another node ` +
-      `(${settingName('node_http')})`,
+    `block ${number}: ${what}, and another request does not tell it: ${why}; ${anotherNode()}`,
   );
 }
