@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { startDaemon } from '../../src/daemon.ts';
@@ -22,7 +19,13 @@ import { latestVersion, MIGRATIONS, migrate, schemaVersion } from '../../src/sto
 import { openDatabase } from '../../src/store/open-database.ts';
 import { DEVELOPMENT_APPLICATION_ID, SCHEMA } from '../../src/store/schema.ts';
 import { DamageError } from '../../src/store/storage-error.ts';
-import { countingMigration, countingTable, ROWS } from '../support/index/slow-migration.ts';
+import {
+  counted,
+  countingMigration,
+  countingTable,
+  ROWS,
+  versionOf,
+} from '../support/index/slow-migration.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { createIndex } from './migratable.ts';
 
@@ -45,25 +48,6 @@ function createMigratable(t: TestContext): { path: string; migration: Migration 
   countingTable(db, FEW_ROWS);
   db.close();
   return { path, migration: countingMigration(NEXT_VERSION, FEW_ROWS) };
-}
-
-/** How many rows the migration has counted, by number of times. */
-function counted(path: string): unknown[] {
-  const db = openDatabase(path);
-  try {
-    return db.prepare('SELECT touched, count(*) AS rows FROM rows GROUP BY touched').all();
-  } finally {
-    db.close();
-  }
-}
-
-function versionOf(path: string): number {
-  const db = openDatabase(path);
-  try {
-    return schemaVersion(db);
-  } finally {
-    db.close();
-  }
 }
 
 /** Every way to open an index. */
@@ -240,29 +224,6 @@ test('a migration reports its progress, stops between steps and resumes there', 
   assert.equal(db.prepare('SELECT sum(touched) FROM rows').pluck().get(), ROWS, 'each row once');
   assert.equal(db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'migration'").pluck().get(), 0);
   assert.deepEqual([...migrate(db, [migration])], [], 'nothing is left to do');
-});
-
-test('a process killed at any moment of a migration leaves a file that the next one finishes', async (t) => {
-  const path = join(tempDir(t), 'counting.db');
-  const db = openDatabase(path);
-  countingTable(db);
-  db.close();
-  const script = join(import.meta.dirname, '../support/index/slow-migration.ts');
-  for (let kill = 1; kill <= 5; kill++) {
-    const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const ended = once(child, 'exit');
-    const lines = createInterface(child.stdout);
-    for (let line = 0; line < kill * 3; line++) await once(lines, 'line');
-    child.kill('SIGKILL');
-    await ended;
-  }
-  assert.equal(versionOf(path), 0, 'killed before the end');
-  const [waiting, done] = counted(path) as { touched: number; rows: number }[];
-  assert.deepEqual([waiting?.touched, done?.touched], [0, 1], 'killed after the first step');
-  const rest = openDatabase(path);
-  for (const _ of migrate(rest, [countingMigration(2)]));
-  rest.close();
-  assert.deepEqual(counted(path), [{ touched: 1, rows: ROWS }]);
 });
 
 test('a start that is stopped during a migration stops after the current step', async (t) => {

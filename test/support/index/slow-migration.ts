@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Migration } from '../../../src/store/migrations/migration.ts';
-import { migrate } from '../../../src/store/migrations/migrations.ts';
+import { migrate, schemaVersion } from '../../../src/store/migrations/migrations.ts';
 import { type Db, openDatabase } from '../../../src/store/open-database.ts';
 
 /** Enough for a migration of seconds, however late the kill arrives. */
@@ -33,6 +33,26 @@ export function countingMigration(version: number, rows = ROWS): Migration {
       return to >= rows ? null : to;
     },
   };
+}
+
+/** How many rows the migration has counted, by number of times. */
+export function counted(path: string): unknown[] {
+  const db = openDatabase(path);
+  try {
+    return db.prepare('SELECT touched, count(*) AS rows FROM rows GROUP BY touched').all();
+  } finally {
+    db.close();
+  }
+}
+
+/** The version that the file's migrations have reached. */
+export function versionOf(path: string): number {
+  const db = openDatabase(path);
+  try {
+    return schemaVersion(db);
+  } finally {
+    db.close();
+  }
 }
 
 const [, program, path, version = 2, rows = ROWS] = process.argv;
