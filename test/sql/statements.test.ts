@@ -81,6 +81,19 @@ describe('a statement', () => {
     assert.deepEqual(run('\ufeffSELECT 1 \r\n-- last').rows, [[1]], 'as some editors save it');
   });
 
+  test('with a space or a quote of a web page or a document is told so', () => {
+    refused('\u00a0SELECT 1', /looks like a space \(U\+00A0\): type a space/);
+    refused('SELECT\u200bnumber FROM blocks', /looks like a space \(U\+200B\)/);
+    refused(
+      'SELECT number FROM blocks WHERE hash = \u2018abc\u2019',
+      /looks like a quote \(U\+2018\): type '/,
+    );
+    refused('SELECT number FROM \u201cblocks\u201d', /looks like a quote \(U\+201C\)/);
+    const rows = run("SELECT '\u00a0' AS nombre_d\u2019adresses, 1 AS \u0646\u0645\u06cc\u200c\u062f").rows;
+    assert.deepEqual(rows, [['\u00a0', 1]], 'in a text, and as a letter');
+    refused(`S\0E\0L\0E\0C\0T\0`, /save its file as UTF-8/);
+  });
+
   test('reads nothing but the tables that are documented', () => {
     for (const table of [
       'activity',

@@ -18,6 +18,16 @@ export const MAX_QUERY_CHARACTERS = 1_000_000;
 
 /** The mark that editors put in front of a file is space to SQLite, too. */
 const SPACE_OR_COMMENT = /[ \t\n\f\r\ufeff]+|--[^\n]*|\/\*.*?(?:\*\/|$)/sy;
+/** What SQLite takes for letters, and people, who copy it from a page or a document, for spaces and quotes. */
+const LOOKALIKES: readonly { form: RegExp; what: string; instead: string }[] = [
+  {
+    form: /[\u00a0\u1680\u2000-\u200b\u200e\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/u,
+    what: 'a space',
+    instead: 'a space',
+  },
+  // Within a word it may be an apostrophe.
+  { form: /^[\u00b4\u2018-\u201f]|[\u00b4\u2018-\u201f]$/u, what: 'a quote', instead: "' around texts" },
+];
 const WORD = /[A-Za-z_\u0080-\uffff][A-Za-z0-9_$\u0080-\uffff]*/y;
 const NUMBER = /0[xX][0-9A-Fa-f_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?/y;
 const PARAMETER = /\?[0-9]*|[:@$#][A-Za-z0-9_$:\u0080-\uffff]+/y;
@@ -36,7 +46,8 @@ export function tokensOf(query: string): Token[] {
     throw new QueryRefusal(
       `a query has at most ${MAX_QUERY_CHARACTERS} characters, this one ${query.length}`,
     );
-  if (query.includes('\0')) throw new QueryRefusal('the query contains a NUL character: remove it');
+  if (query.includes('\0'))
+    throw new QueryRefusal('the query contains a NUL character: remove it, or save its file as UTF-8');
   const tokens: Token[] = [];
   for (let at = skip(query, 0); at < query.length; at = skip(query, tokens.at(-1)!.end))
     tokens.push(tokenAt(query, at));
@@ -74,9 +85,21 @@ function tokenAt(query: string, start: number): Token {
     const length = matchAt(pattern, query, start);
     if (length === 0) continue;
     const text = query.slice(start, start + length);
+    if (kind === 'word') refuseLookalikes(text);
     return { kind, value: kind === 'word' ? asciiLower(text) : text, start, end: start + length };
   }
   throw new QueryRefusal(`the query has an unexpected character: ${JSON.stringify(query[start])}`);
+}
+
+function refuseLookalikes(word: string): void {
+  for (const { form, what, instead } of LOOKALIKES) {
+    const [found] = form.exec(word) ?? [];
+    if (found === undefined) continue;
+    const code = found.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+    throw new QueryRefusal(
+      `"${word.slice(0, 40)}" has what only looks like ${what} (U+${code}): type ${instead}`,
+    );
+  }
 }
 
 function quotedAt(query: string, start: number, quote: (typeof QUOTES)[string]): Token {
