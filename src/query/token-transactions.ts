@@ -58,7 +58,7 @@ export interface KnownTransactions<T extends ToldTransaction> extends IdRange {
  */
 export function prepareTokenTransactions<T extends ToldTransaction>(
   db: Db,
-  tell: (transaction: TradingTransaction, ids: TradeIds) => T,
+  tell: (transaction: TradingTransaction, token: number, ids: TradeIds) => T,
   bounds: Partial<Bounds> = {},
 ): (
   token: number,
@@ -84,7 +84,7 @@ export function prepareTokenTransactions<T extends ToldTransaction>(
   ): T[] | null => {
     // The file is read forwards, as the system reads ahead.
     const found = tradingAmong(list.toReversed(), { token, others }, limit);
-    return found?.map((transaction) => tell(transaction, tradeIds)).reverse() ?? null;
+    return found?.map((transaction) => tell(transaction, token, tradeIds)).reverse() ?? null;
   };
 
   return function* (token, filter, tradeIds, budget, known = null) {
@@ -169,8 +169,8 @@ class Reach {
 
   /** As many of these transfers, in the order of the chain or against it, as are in reach. */
   within(ids: readonly number[]): readonly number[] {
-    for (const [i, id] of ids.entries()) {
-      const stretch = Math.floor(id / STRETCH);
+    for (let i = 0; i < ids.length; i++) {
+      const stretch = Math.floor(ids[i]! / STRETCH);
       if (stretch === this.stretch) continue;
       if (this.left === 0) {
         this.isEnded = true;

@@ -26,13 +26,13 @@ interface RecentTraders {
   readFrom: number | null;
 }
 
-/** The trades of a transaction that count in sums, of any token. */
+/** The trades that count in sums, of the wallets that moved a token in its transaction. */
 interface TradesTold extends ToldTransaction {
   trades: readonly { wallet: number; trade: SummedTrade }[];
 }
 
-function tell({ first, transfers }: TradingTransaction, ids: TradeIds): TradesTold {
-  const trades = tradesOfTransaction(transfers, ids).flatMap(({ wallet, trade }) => {
+function tell({ first, transfers }: TradingTransaction, token: number, ids: TradeIds): TradesTold {
+  const trades = tradesOfTransaction(transfers, ids, token).flatMap(({ wallet, trade }) => {
     const summed = summedTrade(trade);
     return summed === null ? [] : [{ wallet, trade: summed }];
   });

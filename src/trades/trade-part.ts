@@ -35,7 +35,11 @@ export class TradePart {
   }
 
   add(transfer: PartTransfer): void {
-    if (!moves(transfer, this.ids)) return;
+    if (moves(transfer, this.ids)) this.addMoving(transfer);
+  }
+
+  /** Adds a transfer that changes a balance. */
+  addMoving(transfer: PartTransfer): void {
     const gives = transfer.from === this.wallet;
     const part = this.sideOf(gives ? transfer.to : transfer.from);
     const amount = gives ? -transfer.amount : transfer.amount;
@@ -82,33 +86,40 @@ function countsAsNative({ kind, token }: PartTransfer, { nativeEquivalents }: Tr
   return isNativeKind(kind) || (kind === TransferKind.erc20 && nativeEquivalents.has(token));
 }
 
+/** What a wallet did in a transaction. */
 const GAVE = 1;
 const GOT = 2;
+const MOVED_TOKEN = 4;
 
 /**
  * The parts of the wallets that gave and got something in a transaction, in the order of their first transfers. Takes
- * time in proportion to the transfers, however many wallets there are.
+ * time in proportion to the transfers, however many wallets there are. `ofToken`: only of wallets that moved it.
  */
 export function tradePartsOf(
   transfers: readonly PartTransfer[],
   ids: TradeIds,
+  ofToken: number | null = null,
 ): { wallet: number; part: TradePart }[] {
   if (transfers.length < 2) return [];
+  const moving = transfers.filter((transfer) => moves(transfer, ids));
   const sides = new Map<number, number>();
-  for (const transfer of transfers) {
-    if (!moves(transfer, ids)) continue;
-    const { from, to } = transfer;
-    if (from !== ids.zero && !ids.feeSinks.has(to)) sides.set(from, (sides.get(from) ?? 0) | GAVE);
-    if (to !== ids.zero && !ids.feeSinks.has(from)) sides.set(to, (sides.get(to) ?? 0) | GOT);
+  for (const { from, to, token } of moving) {
+    const moved = ofToken === null || token === ofToken ? MOVED_TOKEN : 0;
+    if (from !== ids.zero && !ids.feeSinks.has(to)) sides.set(from, (sides.get(from) ?? 0) | GAVE | moved);
+    if (to !== ids.zero && !ids.feeSinks.has(from)) sides.set(to, (sides.get(to) ?? 0) | GOT | moved);
   }
   const parts = new Map<number, TradePart>();
-  for (const [wallet, side] of sides)
-    if (side === (GAVE | GOT)) parts.set(wallet, new TradePart(wallet, ids));
-  if (parts.size === 0) return [];
-  for (const transfer of transfers) {
-    if (transfer.from === transfer.to) continue;
-    parts.get(transfer.from)?.add(transfer);
-    parts.get(transfer.to)?.add(transfer);
+  const found: { wallet: number; part: TradePart }[] = [];
+  for (const [wallet, side] of sides) {
+    if (side !== (GAVE | GOT | MOVED_TOKEN)) continue;
+    const part = new TradePart(wallet, ids);
+    parts.set(wallet, part);
+    found.push({ wallet, part });
   }
-  return [...parts].map(([wallet, part]) => ({ wallet, part }));
+  if (found.length === 0) return found;
+  for (const transfer of moving) {
+    parts.get(transfer.from)?.addMoving(transfer);
+    parts.get(transfer.to)?.addMoving(transfer);
+  }
+  return found;
 }

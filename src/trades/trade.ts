@@ -78,13 +78,14 @@ export function summedTrade({ kind, given, received, asset, quote }: Trade): Sum
   return { token: asset.token, quote, isBuy, amount, quoteAmount };
 }
 
-/** The trades of all wallets in one transaction, from its transfers. */
+/** The trades of all wallets in one transaction, from its transfers; of those that moved `ofToken` if it is given. */
 export function tradesOfTransaction(
   transfers: readonly PartTransfer[],
   ids: TradeIds,
+  ofToken: number | null = null,
 ): { wallet: number; part: TradePart; trade: Trade }[] {
   const found: ReturnType<typeof tradesOfTransaction> = [];
-  for (const { wallet, part } of tradePartsOf(transfers, ids)) {
+  for (const { wallet, part } of tradePartsOf(transfers, ids, ofToken)) {
     const trade = tradeOf(part, ids);
     if (trade !== null) found.push({ wallet, part, trade });
   }
