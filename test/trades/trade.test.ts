@@ -19,6 +19,8 @@ const IDS: TradeIds = {
   countsUnits: (token) => token === UNITS,
 };
 
+type Found = ReturnType<typeof tradesOfTransaction>;
+
 function transfer(
   from: number,
   to: number,
@@ -38,9 +40,21 @@ const internal = (from: number, to: number, amount: number) =>
 const text = ({ token, tokenNumber, kind, amount }: AssetAmount) =>
   `${amount} of ${token}${kind === erc1155 ? ` ${tokenNumber}` : ''}`;
 
+/** That the trades of the wallets that moved a token are all its trades. */
+function assertSame(found: Found, all: Found, token: number): void {
+  const summed = (trades: Found) =>
+    trades.flatMap(({ wallet, trade }) => {
+      const sum = summedTrade(trade);
+      return sum !== null && [sum.token, sum.quote].includes(token) ? [{ wallet, ...sum }] : [];
+    });
+  if (token !== NATIVE) assert.deepEqual(summed(found), summed(all));
+}
+
 /** The trade of WALLET as text; null for none. */
 function tradeText(...transfers: PartTransfer[]): string | null {
-  const found = tradesOfTransaction(transfers, IDS).find(({ wallet }) => wallet === WALLET);
+  const all = tradesOfTransaction(transfers, IDS);
+  for (const { token } of transfers) assertSame(tradesOfTransaction(transfers, IDS, token), all, token);
+  const found = all.find(({ wallet }) => wallet === WALLET);
   const alone = new TradePart(WALLET, IDS);
   for (const each of transfers) if (each.from === WALLET || each.to === WALLET) alone.add(each);
   assert.deepEqual(found?.trade ?? null, tradeOf(alone, IDS), 'a part does not depend on the other wallets');
