@@ -81,6 +81,12 @@ describe('a statement', () => {
     assert.deepEqual(run('\ufeffSELECT 1 \r\n-- last').rows, [[1]], 'as some editors save it');
   });
 
+  test('may have an address as PostgreSQL writes it', () => {
+    assert.deepEqual(run(`SELECT '\\x${'aB'.repeat(20)}', '\\xab'`).rows, [
+      [`0x${'ab'.repeat(20)}`, '\\xab'],
+    ]);
+  });
+
   test('with a space or a quote of a web page or a document is told so', () => {
     refused('\u00a0SELECT 1', /looks like a space \(U\+00A0\): type a space/);
     refused('SELECT\u200bnumber FROM blocks', /looks like a space \(U\+200B\)/);

@@ -1,7 +1,8 @@
 /** Texts of a query in another spelling than the tables have: of addresses, hashes and times. */
 import { isGroup, type Node } from '../text/nodes.ts';
 
-const ADDRESS_OR_HASH = /^0[xX](?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/;
+/** Also as PostgreSQL writes it, with \x. */
+const ADDRESS_OR_HASH = /^(?:0|\\)[xX]([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/;
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d(?::\d\d)?)(?:\.0+)?Z?$/;
 
 /** The replacements of such texts: lower-case digits, and a space within times, as `datetime()` writes them. */
@@ -16,7 +17,8 @@ export function literalEdits(nodes: readonly Node[]): { start: number; end: numb
 }
 
 export function spelledAsStored(text: string): string {
-  if (ADDRESS_OR_HASH.test(text)) return text.toLowerCase();
+  const [, digits] = ADDRESS_OR_HASH.exec(text) ?? [];
+  if (digits !== undefined) return `0x${digits.toLowerCase()}`;
   const [, day, time] = ISO_TIME.exec(text) ?? [];
   return day === undefined ? text : `${day} ${time}`;
 }
