@@ -1,6 +1,6 @@
 /** A query that takes too much is ended, and the next one runs. */
 import assert from 'node:assert/strict';
-import { symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pause } from '../../src/lib/async.ts';
@@ -106,6 +106,15 @@ test('lists of [trades] longer than an argument of a process may be are no error
   const queries = new QueryProcess().open(index(t).path, { feeSinks });
   t.after(() => queries.close());
   assert.equal(await answerOf(queries, 'SELECT count(*) FROM blocks'), 20);
+});
+
+test('the process goes behind those of other sessions, too', async (t) => {
+  const queries = start(t, index(t));
+  await answerOf(queries, 'SELECT 1');
+  const file = `/proc/${Reflect.get(queries, 'child').pid}/autogroup`;
+  if (!existsSync(file) || process.getuid?.() !== 0)
+    return t.skip('no groups, or few changes a second of them');
+  assert.match(readFileSync(file, 'utf8'), / nice 10\n/);
 });
 
 test('an index that cannot be read is an error of the operator', async (t) => {

@@ -40,6 +40,8 @@ function yieldToOthers(): void {
   try {
     setPriority(NICENESS);
     writeFileSync('/proc/self/oom_score_adj', '1000');
+    // Linux may give each session a share of its own, in which the priority of its only process means nothing.
+    writeFileSync('/proc/self/autogroup', String(NICENESS));
   } catch {
     // a system without these keeps its defaults
   }
