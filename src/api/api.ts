@@ -3,7 +3,7 @@ import { isObject } from '../lib/text.ts';
 import type { ReadFailures, Recheck } from '../query/read-failures.ts';
 import type { Head, Snapshot } from '../query/snapshot.ts';
 import { OverBudgetError, unitBudget } from '../query/work-budget.ts';
-import { apiResult, type Caller, type Endpoint, type IndexSource, notReady } from './endpoint.ts';
+import { apiResult, type Caller, type Endpoint, type EndpointSource, notReady } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints/endpoints.ts';
 import type { NodeAnswer, NodeReads } from './node-reads.ts';
 import type { ApiResult, ReadPool } from './read-pool/read-pool.ts';
@@ -61,7 +61,7 @@ export interface Api {
 
 /** Prepares all statements, so that bad SQL fails at startup. `snapshot` and `source` share one connection. */
 export function prepareApi(
-  source: IndexSource,
+  source: EndpointSource,
   snapshot: Snapshot,
   readers: Pick<ReadPool, 'run'>,
   failures: Pick<ReadFailures, 'record'>,

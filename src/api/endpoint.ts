@@ -70,7 +70,7 @@ export function notReady(): RequestError {
 }
 
 /** The data sources of endpoints. Statements are prepared once, at startup. */
-export interface IndexSource {
+export interface EndpointSource {
   db: Db;
   /** Uses the same connection as `db`. */
   walletIds: WalletIdCache;
@@ -151,7 +151,7 @@ export interface Endpoint {
   nodeParameter?: string;
   /** Writes the answer as CSV, if it is a list. */
   toCsv?: (answer: object) => string;
-  prepare(source: IndexSource): EndpointHandler;
+  prepare(source: EndpointSource): EndpointHandler;
 }
 
 /** An endpoint with its own types, from which the browser pages derive theirs. */
@@ -210,7 +210,7 @@ export function defineEndpoint<
   ) => Promise<void>;
   nodeParameter?: string;
   prepare(
-    source: IndexSource,
+    source: EndpointSource,
   ): (params: z.output<z.ZodObject<P>>, context: RequestContext) => z.output<z.ZodObject<R>>;
 }): TypedEndpoint<Path, z.ZodObject<P>, z.ZodObject<R & typeof COVERAGE>> {
   const { list, method } = definition;

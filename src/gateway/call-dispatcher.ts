@@ -2,7 +2,7 @@
 import type { ByteSource } from '../lib/byte-stream.ts';
 import { detachString } from '../lib/text.ts';
 import type { Logger } from '../log/logger.ts';
-import { type Call, type CallResult, type CallSink, sendResult } from './call.ts';
+import { type Call, type CallConsumer, type CallResult, sendResult } from './call.ts';
 import { collectResult } from './collect-answer.ts';
 import { errorResult, RpcCode } from './errors.ts';
 import { LargeAnswer } from './large-answer.ts';
@@ -11,7 +11,7 @@ import { methodLabel } from './methods.ts';
 import type { IncomingCall, InvalidCall } from './request.ts';
 
 /** Answers a call of key `key`. */
-export type ByteSourcer = (call: Call, sink: CallSink, key: number) => ByteSource;
+export type ByteSourcer = (call: Call, consumer: CallConsumer, key: number) => ByteSource;
 
 interface CallDispatcherOptions {
   /** Whether a method may be called. */
@@ -42,11 +42,11 @@ export class CallDispatcher {
   }
 
   /** Hands a call to its handler, or refuses it. */
-  dispatch(call: IncomingCall | InvalidCall, key: number, sink: CallSink): ByteSource {
-    if ('error' in call) return sendResult(sink, errorResult(call.error));
+  dispatch(call: IncomingCall | InvalidCall, key: number, consumer: CallConsumer): ByteSource {
+    if ('error' in call) return sendResult(consumer, errorResult(call.error));
     const { method } = call;
     const handler = this.handlers.get(method) ?? this.findHandler(method);
-    return handler === null ? sendResult(sink, unknownMethod(method)) : handler(call, sink, key);
+    return handler === null ? sendResult(consumer, unknownMethod(method)) : handler(call, consumer, key);
   }
 
   /** The handler of a method, null if the method is not permitted. */
@@ -65,7 +65,7 @@ export class CallDispatcher {
     signal?: AbortSignal,
   ): Promise<CallResult | LargeAnswer> {
     const startedAt = performance.now();
-    const answer = await collectResult((sink) => this.dispatch(call, key, sink), signal);
+    const answer = await collectResult((consumer) => this.dispatch(call, key, consumer), signal);
     this.recordCall(call, answer instanceof LargeAnswer ? 200 : answer.status, startedAt);
     return answer;
   }

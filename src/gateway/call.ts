@@ -1,5 +1,5 @@
-/** A JSON-RPC call, its result, and the sinks of answers. */
-import type { ByteSink, ByteSource } from '../lib/byte-stream.ts';
+/** A JSON-RPC call, its result, and the consumers of answers. */
+import type { ByteConsumer, ByteSource } from '../lib/byte-stream.ts';
 import type { LargeAnswer } from './large-answer.ts';
 
 export interface Call {
@@ -54,11 +54,11 @@ function latin1Json(value: unknown): string {
 }
 
 /** Takes one answer: whole with `send`, or in pieces, then with status 200. */
-interface Sink<Body, Status> extends ByteSink {
+interface Consumer<Body, Status> extends ByteConsumer {
   /** Whether a long answer may come in pieces. */
   readonly canStream: boolean;
   /**
-   * The memory of the body is reused after the call unless `mayRetain`. The sink sends or discards a LargeAnswer.
+   * The memory of the body is reused after the call unless `mayRetain`. The consumer sends or discards a LargeAnswer.
    * `retryAfter`: seconds, with status 429 or 503. `httpStatus`: as in CallResult.
    */
   send(body: Body, status: Status, mayRetain: boolean, retryAfter?: number, httpStatus?: number): void;
@@ -67,7 +67,7 @@ interface Sink<Body, Status> extends ByteSink {
 /**
  * Takes the answer to one call, as its response tail (response-tail.ts). A LargeAnswer is a result, with status 200.
  */
-export interface CallSink extends Sink<Buffer | LargeAnswer, CallStatus> {
+export interface CallConsumer extends Consumer<Buffer | LargeAnswer, CallStatus> {
   /** The answer becomes part of a larger JSON text, so it must be valid JSON. */
   readonly requiresValidJson: boolean;
 }
@@ -81,24 +81,24 @@ export interface RpcAnswer {
 }
 
 /** Takes the answer to a whole request. */
-export type RpcSink = Sink<RpcAnswer['body'], RpcAnswer['status']>;
+export type RpcConsumer = Consumer<RpcAnswer['body'], RpcAnswer['status']>;
 
 /** The source of an answer that was given at once. */
 export const SETTLED: ByteSource = { cancel() {}, resume() {} };
 
 /** Sends the result of a call that never reaches the node. */
-export function sendResult(sink: CallSink, { tail, status, retryAfter }: CallResult): ByteSource {
-  sink.send(tail, status, true, retryAfter);
+export function sendResult(consumer: CallConsumer, { tail, status, retryAfter }: CallResult): ByteSource {
+  consumer.send(tail, status, true, retryAfter);
   return SETTLED;
 }
 
 /** Sends the answer to a request, in memory that is not reused. */
-export function sendAnswer(sink: RpcSink, { body, status, retryAfter }: RpcAnswer): ByteSource {
-  sink.send(body, status, true, retryAfter);
+export function sendAnswer(consumer: RpcConsumer, { body, status, retryAfter }: RpcAnswer): ByteSource {
+  consumer.send(body, status, true, retryAfter);
   return SETTLED;
 }
 
-/** Base of a sink that takes only whole answers. */
+/** Base of a consumer that takes only whole answers. */
 export const NO_STREAMING = {
   canStream: false,
   begin: misuse,
@@ -108,24 +108,24 @@ export const NO_STREAMING = {
 };
 
 function misuse(): never {
-  throw new Error('pieces were sent to a sink that takes only whole answers');
+  throw new Error('pieces were sent to a consumer that takes only whole answers');
 }
 
-/** The call that a sink waits for. */
+/** The call that a consumer waits for. */
 interface AwaitedCall {
   leave(waiter: Waiter): void;
   resume(): void;
 }
 
-/** A sink that waits for a call. It can be moved to another call. */
+/** A consumer that waits for a call. It can be moved to another call. */
 export class Waiter implements ByteSource {
-  readonly sink: CallSink;
+  readonly consumer: CallConsumer;
   /** Id of the calling key. */
   readonly client: number;
   call: AwaitedCall;
 
-  constructor(sink: CallSink, client: number, call: AwaitedCall) {
-    this.sink = sink;
+  constructor(consumer: CallConsumer, client: number, call: AwaitedCall) {
+    this.consumer = consumer;
     this.client = client;
     this.call = call;
   }

@@ -2,7 +2,7 @@
 import type { ByteSource } from '../lib/byte-stream.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
-import { type CallResult, type CallSink, NO_STREAMING } from './call.ts';
+import { type CallConsumer, type CallResult, NO_STREAMING } from './call.ts';
 import { errorResult, failureResult, INTERNAL_ERROR } from './errors.ts';
 import { LargeAnswer } from './large-answer.ts';
 
@@ -32,7 +32,7 @@ export function toPromise<T>(
 
 /** Resolves with the whole answer to the call that `run` starts. Rejects only with the signal's reason. */
 export async function collectAnswer(
-  run: (sink: CallSink) => ByteSource,
+  run: (consumer: CallConsumer) => ByteSource,
   signal?: AbortSignal,
 ): Promise<CallResult> {
   return whole(await collectResult(run, signal));
@@ -45,18 +45,18 @@ export function whole(answer: CallResult | LargeAnswer): CallResult {
 
 /** Like `collectAnswer`, but does not join a large answer. The caller sends or discards it. */
 export function collectResult(
-  run: (sink: CallSink) => ByteSource,
+  run: (consumer: CallConsumer) => ByteSource,
   signal?: AbortSignal,
 ): Promise<CallResult | LargeAnswer> {
-  return toPromise((settle) => run(wholeResultSink(settle)), signal);
+  return toPromise((settle) => run(wholeResultConsumer(settle)), signal);
 }
 
-/** The outcome of work for a sink: the answer, or a function that answers the sink itself. */
-type CallOutcome = CallResult | LargeAnswer | ((sink: CallSink) => ByteSource);
+/** The outcome of work for a consumer: the answer, or a function that answers the consumer itself. */
+type CallOutcome = CallResult | LargeAnswer | ((consumer: CallConsumer) => ByteSource);
 
-/** Sends the result of `work` to the sink, or an error when `work` throws. Cancelling aborts the work. */
+/** Sends the result of `work` to the consumer, or an error when `work` throws. Cancelling aborts the work. */
 export function deliver(
-  sink: CallSink,
+  consumer: CallConsumer,
   log: Pick<Logger, 'error'>,
   work: (signal: AbortSignal) => Promise<CallOutcome>,
 ): ByteSource {
@@ -65,9 +65,9 @@ export function deliver(
   const settle = (delivery: CallOutcome) => {
     if (cancelled.signal.aborted) {
       if (delivery instanceof LargeAnswer) delivery.discard();
-    } else if (typeof delivery === 'function') pending = delivery(sink);
-    else if (delivery instanceof LargeAnswer) sink.send(delivery, 200, true);
-    else sink.send(delivery.tail, delivery.status, true, delivery.retryAfter);
+    } else if (typeof delivery === 'function') pending = delivery(consumer);
+    else if (delivery instanceof LargeAnswer) consumer.send(delivery, 200, true);
+    else consumer.send(delivery.tail, delivery.status, true, delivery.retryAfter);
   };
   work(cancelled.signal).then(settle, (error: unknown) => {
     if (cancelled.signal.aborted) return;
@@ -78,7 +78,7 @@ export function deliver(
   return { cancel: () => pending.cancel(), resume: () => pending.resume() };
 }
 
-function wholeResultSink(onResult: (result: CallResult | LargeAnswer) => void): CallSink {
+function wholeResultConsumer(onResult: (result: CallResult | LargeAnswer) => void): CallConsumer {
   return {
     ...NO_STREAMING,
     requiresValidJson: true,

@@ -15,8 +15,8 @@ import { mayCache } from './answer-checks.ts';
 import { type BlockKey, blockKeyOf, blockNumberOf } from './cache-policy.ts';
 import {
   type Call,
+  type CallConsumer,
   type CallResult,
-  type CallSink,
   callKey,
   createCall,
   type RequestFn,
@@ -171,20 +171,20 @@ export class Gateway {
   }
 
   /** Answers a permitted call of key `client`. */
-  run(call: Call, sink: CallSink, client: number): ByteSource {
+  run(call: Call, consumer: CallConsumer, client: number): ByteSource {
     const kind = methodKindOf(call.method);
-    if (!kind.isRead) return this.sendWrite(call, sink, client);
+    if (!kind.isRead) return this.sendWrite(call, consumer, client);
     const plan = this.plan(call, client, kind);
     const known = this.lookUp(plan);
-    if (known === undefined) return this.joinInFlight(plan, sink) ?? this.sendRead(plan, sink);
-    sink.send(known, 200, true);
+    if (known === undefined) return this.joinInFlight(plan, consumer) ?? this.sendRead(plan, consumer);
+    consumer.send(known, 200, true);
     return SETTLED;
   }
 
   /** A function that makes this server's own calls on a client's account. */
   requestFor(client: number): RequestFn {
     return (method, params, signal) =>
-      collectAnswer((sink) => this.run(createCall(method, params), sink, client), signal);
+      collectAnswer((consumer) => this.run(createCall(method, params), consumer, client), signal);
   }
 
   /** Makes a call on this server's own account. */
@@ -193,8 +193,8 @@ export class Gateway {
   /** Like `request`, but always reaches the node: uses no cache and joins no call in flight. */
   readonly requestUncached: RequestFn = (method, params, signal) =>
     collectAnswer(
-      (sink) =>
-        startCall(new NodeCall(createCall(method, params), INTERNAL_CLIENT, this.deps, UNSHARED), sink),
+      (consumer) =>
+        startCall(new NodeCall(createCall(method, params), INTERNAL_CLIENT, this.deps, UNSHARED), consumer),
       signal,
     );
 
@@ -219,7 +219,7 @@ export class Gateway {
       const options: NodeCallOptions = { ...UNSHARED, bufferBytes: MAX_ANCHORED_BYTES };
       if (plan.now >= this.noBatchBefore) options.anchored = { blocks, newSocket, onAnswer };
       const answer = await collectAnswer(
-        (sink) => startCall(new NodeCall(call, client, this.deps, options), sink),
+        (consumer) => startCall(new NodeCall(call, client, this.deps, options), consumer),
         signal,
       );
       return { answer, isFinal: isProven, headers };
@@ -259,14 +259,14 @@ export class Gateway {
    */
   private joinInFlight(
     { call, client, key, block, finalized, now }: Plan,
-    sink: CallSink,
+    consumer: CallConsumer,
   ): ByteSource | null {
     const other = this.inFlight.get(key);
     if (other === undefined || (other.isQueued && other.client !== client)) return null;
     const lasts = other.isAnchored && typeof block === 'number' && isFinal(block, finalized);
     if (!lasts && (other.startedAt <= this.announcedAt || now - other.startedAt > HEAD_TTL_MS)) return null;
     this.meter.recordMerged(call.method);
-    return other.join(sink, client);
+    return other.join(consumer, client);
   }
 
   /** Whether to request proof that the answer is final. Only a repeated call does. */
@@ -276,7 +276,7 @@ export class Gateway {
     return isInFlight || this.doorkeeper.has(key);
   }
 
-  private sendRead(plan: Plan, sink: CallSink): ByteSource {
+  private sendRead(plan: Plan, consumer: CallConsumer): ByteSource {
     const { call, client, key, headName, block } = plan;
     const nodeCall = new NodeCall(call, client, this.deps, {
       bufferBytes: headName !== null ? MAX_HEAD_BYTES : block !== null ? this.cache.maxEntryBytes : 0,
@@ -295,7 +295,7 @@ export class Gateway {
       anchored: this.shouldProve(plan) ? this.proofOf(plan) : undefined,
     });
     if (this.settings.merge) this.inFlight.set(key, nodeCall);
-    return startCall(nodeCall, sink);
+    return startCall(nodeCall, consumer);
   }
 
   /** Requests proof that an answer is final, and caches the answer if the proof holds. */
@@ -355,13 +355,13 @@ export class Gateway {
   }
 
   /** Sends a call that is not a read. Once the call has taken effect, answers to earlier reads are stale. */
-  private sendWrite(call: Call, sink: CallSink, client: number): ByteSource {
+  private sendWrite(call: Call, consumer: CallConsumer, client: number): ByteSource {
     const onSealed = () => {
       this.headCache.invalidate(performance.now());
       this.inFlight.clear();
       if (methodKindOf(call.method).mayRewriteChain) this.finality.reset();
     };
-    return startCall(new NodeCall(call, client, this.deps, { ...UNSHARED, onSealed }), sink);
+    return startCall(new NodeCall(call, client, this.deps, { ...UNSHARED, onSealed }), consumer);
   }
 
   /** The node is on another chain: drops all answers about the previous chain, including those in flight. */
@@ -392,8 +392,8 @@ const UNSHARED: NodeCallOptions = {
   onEvicted() {},
 };
 
-function startCall(nodeCall: NodeCall, sink: CallSink): ByteSource {
-  const handle = nodeCall.join(sink, nodeCall.client);
+function startCall(nodeCall: NodeCall, consumer: CallConsumer): ByteSource {
+  const handle = nodeCall.join(consumer, nodeCall.client);
   nodeCall.start();
   return handle;
 }

@@ -7,7 +7,7 @@ import { PerKeyLimit } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
 import type { NodeHttp } from '../node/http/streaming-client.ts';
 import { answerBatch, BATCH_CONCURRENCY } from './batch.ts';
-import { createCall, NO_STREAMING, type RpcAnswer, type RpcSink, sendAnswer } from './call.ts';
+import { createCall, NO_STREAMING, type RpcAnswer, type RpcConsumer, sendAnswer } from './call.ts';
 import { CallDispatcher } from './call-dispatcher.ts';
 import { collectAnswer, toPromise } from './collect-answer.ts';
 import { errorJson, INTERNAL_ERROR, limitExceededAnswer, methodNotAllowed, type Refusal } from './errors.ts';
@@ -84,7 +84,7 @@ export class RpcHandler {
     this.filters = new FilterRegistry({
       chain,
       requestLogsFor: (client) => (method, params, signal) =>
-        collectAnswer((sink) => logs.run(createCall(method, params), sink, client), signal),
+        collectAnswer((consumer) => logs.run(createCall(method, params), consumer, client), signal),
       fetchLogsFor: (client) => (filter, range, hashAt, signal) =>
         logs.logsOfChain({ ...range, rest: filter }, hashAt, client, signal),
       pending,
@@ -95,10 +95,10 @@ export class RpcHandler {
     this.dispatcher = new CallDispatcher({
       allowed,
       special: new Map([
-        ['eth_getLogs', (call, sink, key) => logs.run(call, sink, key)],
+        ['eth_getLogs', (call, consumer, key) => logs.run(call, consumer, key)],
         ...this.filters.methods(),
       ]),
-      fallback: (call, sink, key) => this.gateway.run(call, sink, key),
+      fallback: (call, consumer, key) => this.gateway.run(call, consumer, key),
       slowMs: settings.slow_ms,
       meter,
       log,
@@ -117,23 +117,24 @@ export class RpcHandler {
   }
 
   /**
-   * Answers a request body, given as the Latin-1 text of its bytes. The sink may get the answer before this returns.
+   * Answers a request body, given as the Latin-1 text of its bytes. The consumer may get the answer before
+   * this returns.
    */
-  serve(body: string, caller: RpcCaller, sink: RpcSink): ByteSource {
+  serve(body: string, caller: RpcCaller, consumer: RpcConsumer): ByteSource {
     const request = withoutForbidden(readRequest(body), caller);
     const charge = this.admit(request, caller);
     if (charge === 'waits') return WAITING;
     if (charge !== null) {
       caller.onRefused?.();
       return sendAnswer(
-        sink,
+        consumer,
         limitExceededAnswer(charge, (error) => errorForAll(request, error)),
       );
     }
-    if (request.kind === 'batch') return this.batch(request.calls, caller.key, sink);
-    if (request.kind === 'single') return this.single(request.call, caller.key, sink);
+    if (request.kind === 'batch') return this.batch(request.calls, caller.key, consumer);
+    if (request.kind === 'single') return this.single(request.call, caller.key, consumer);
     const error = Buffer.from(errorForAll(request, request.error), 'latin1');
-    return sendAnswer(sink, { status: 200, body: error });
+    return sendAnswer(consumer, { status: 200, body: error });
   }
 
   /**
@@ -142,7 +143,7 @@ export class RpcHandler {
    */
   answer(body: Buffer, caller: RpcCaller, signal?: AbortSignal): Promise<RpcAnswer | 'waits'> {
     return toPromise((settle) => {
-      const source = this.serve(body.toString('latin1'), caller, wholeSink(settle));
+      const source = this.serve(body.toString('latin1'), caller, wholeConsumer(settle));
       if (source === WAITING) settle('waits');
       return source;
     }, signal);
@@ -157,17 +158,21 @@ export class RpcHandler {
     return charge;
   }
 
-  private single(call: IncomingCall | InvalidCall, key: number, sink: RpcSink): ByteSource {
+  private single(call: IncomingCall | InvalidCall, key: number, consumer: RpcConsumer): ByteSource {
     const startedAt = performance.now();
     const memory = { client: key, budget: this.budget };
-    const answer = new SingleAnswer(call.id, memory, sink, (status) => {
+    const answer = new SingleAnswer(call.id, memory, consumer, (status) => {
       this.concurrency.release(key, 1);
       if (status !== null) this.dispatcher.recordCall(call, status, startedAt);
     });
-    return answer.start((answerSink) => this.dispatcher.dispatch(call, key, answerSink));
+    return answer.start((answerConsumer) => this.dispatcher.dispatch(call, key, answerConsumer));
   }
 
-  private batch(calls: readonly (IncomingCall | InvalidCall)[], key: number, sink: RpcSink): ByteSource {
+  private batch(
+    calls: readonly (IncomingCall | InvalidCall)[],
+    key: number,
+    consumer: RpcConsumer,
+  ): ByteSource {
     const cancelled = new AbortController();
     const one = (call: IncomingCall | InvalidCall) =>
       this.dispatcher.dispatchAndCollect(call, key, cancelled.signal);
@@ -178,7 +183,7 @@ export class RpcHandler {
       })
       .then((answer) => {
         this.concurrency.release(key, Math.min(calls.length, BATCH_CONCURRENCY));
-        if (!cancelled.signal.aborted) sendAnswer(sink, answer);
+        if (!cancelled.signal.aborted) sendAnswer(consumer, answer);
         else if (answer.body instanceof LargeAnswer) answer.body.discard();
       });
     return { cancel: () => cancelled.abort(), resume() {} };
@@ -200,7 +205,7 @@ function withoutForbidden(request: RpcRequest, { mayCall }: RpcCaller): RpcReque
 
 const TOO_MANY: Refusal = { message: 'too many calls of this key are waiting for the node', retryAfter: 1 };
 
-function wholeSink(onAnswer: (answer: RpcAnswer) => void): RpcSink {
+function wholeConsumer(onAnswer: (answer: RpcAnswer) => void): RpcConsumer {
   return {
     ...NO_STREAMING,
     send(body, status, mayRetain, retryAfter) {

@@ -1,11 +1,11 @@
 /** One request to the node for a call, and its answer: buffered, or streamed as it arrives. */
 import type { UpstreamError } from '../lib/errors.ts';
 import { guarded } from '../lib/guard.ts';
-import type { Exchange, ResponseHead, ResponseSink } from '../node/http/streaming-client.ts';
+import type { Exchange, ResponseConsumer, ResponseHead } from '../node/http/streaming-client.ts';
 import { REFUSAL_STATUSES } from '../node/node-errors.ts';
 import { anchoredRequest } from './anchored-call.ts';
 import { BufferedAnswer } from './buffered-answer.ts';
-import type { Call, CallSink } from './call.ts';
+import type { Call, CallConsumer } from './call.ts';
 import { type Throttle, throttleIn } from './hold-off.ts';
 import type { AnchorOptions, NodeCallDeps, TailFacts } from './node-call-options.ts';
 import { findResponseTail, isResult, nodeRequest, ResponseTailStream } from './response-tail.ts';
@@ -30,16 +30,16 @@ export interface AttemptOwner {
   readonly bufferBytes: number;
   /** The answer will probably have to be valid JSON. */
   readonly needsJson: boolean;
-  /** The only sink of the call if it accepts pieces, else null. */
-  streamingSink(): CallSink | null;
-  /** Called before the first piece goes to the streaming sink. */
+  /** The only consumer of the call if it accepts pieces, else null. */
+  streamingConsumer(): CallConsumer | null;
+  /** Called before the first piece goes to the streaming consumer. */
   onStream(): void;
   /** The answer has been streamed. `last`: its last piece; null if it is incomplete. */
   onStreamEnd(last: Buffer | null): void;
   /** The answer is complete and was not streamed. */
   onAnswer(attempt: NodeAttempt, body: Buffer, facts: TailFacts): void;
-  /** The answer cannot be buffered for all sinks: lets only the first stay. */
-  keepOneSink(): void;
+  /** The answer cannot be buffered for all consumers: lets only the first stay. */
+  keepOneConsumer(): void;
   /** The anchored answer is too large: sends the call alone. */
   sendAlone(): void;
   /** The answer can be neither buffered nor streamed. */
@@ -47,14 +47,14 @@ export interface AttemptOwner {
   onFailure(attempt: NodeAttempt, error: UpstreamError): void;
 }
 
-/** The answer goes to a sink as it arrives. */
+/** The answer goes to a consumer as it arrives. */
 interface Streaming {
   tail: ResponseTailStream;
-  /** The sink has no room until `resume`. */
+  /** The consumer has no room until `resume`. */
   isFull: boolean;
 }
 
-export class NodeAttempt implements ResponseSink {
+export class NodeAttempt implements ResponseConsumer {
   readonly kind: AttemptKind;
   /** Position of the asked node in the configuration, if there are several. */
   readonly node: number | undefined;
@@ -129,7 +129,7 @@ export class NodeAttempt implements ResponseSink {
     this.answer = null;
   }
 
-  /** The streaming sink can take more pieces. */
+  /** The streaming consumer can take more pieces. */
   resume(): void {
     const { answer } = this;
     if (answer !== null && !(answer instanceof BufferedAnswer)) answer.isFull = false;
@@ -182,14 +182,14 @@ export class NodeAttempt implements ResponseSink {
     return this.spreadReading(answer, piece);
   }
 
-  /** The answer cannot be buffered: streams it to the first sink if possible. */
+  /** The answer cannot be buffered: streams it to the first consumer if possible. */
   private overflow(answer: BufferedAnswer, piece: Buffer, why: 'too-large' | 'no-room'): Streaming | null {
     const { owner } = this;
     if (this.isAnchored) {
       owner.sendAlone();
       return null;
     }
-    owner.keepOneSink();
+    owner.keepOneConsumer();
     const stream = this.stream(answer, piece);
     if (stream === null) owner.onOverflow(why);
     return stream;
@@ -218,21 +218,21 @@ export class NodeAttempt implements ResponseSink {
   }
 
   /**
-   * Streams the answer, consisting of the buffered part and this piece so far, if its only sink accepts pieces and the
-   * response tail has begun; else returns null. Errors are never streamed, because a sink may react to an error with
-   * other calls.
+   * Streams the answer, consisting of the buffered part and this piece so far, if its only consumer accepts pieces and
+   * the response tail has begun; else returns null. Errors are never streamed, because a consumer may react to an error
+   * with other calls.
    */
   private stream(buffered: BufferedAnswer, piece?: Buffer): Streaming | null {
-    const sink = this.owner.streamingSink();
-    if (sink === null || this.status !== 200 || this.isOpenEnded) return null;
+    const consumer = this.owner.streamingConsumer();
+    if (consumer === null || this.status !== 200 || this.isOpenEnded) return null;
     const beginning = piece === undefined ? buffered.join() : Buffer.concat([buffered.join(), piece]);
     const start = findResponseTail(beginning);
     if (start === null || !isResult(beginning.subarray(start.at))) return null;
-    const streaming: Streaming = { tail: new ResponseTailStream(start, sink), isFull: false };
+    const streaming: Streaming = { tail: new ResponseTailStream(start, consumer), isFull: false };
     this.owner.onStream();
     this.answer = streaming;
     buffered.release();
-    sink.begin();
+    consumer.begin();
     this.exchange.restartTimeout();
     streaming.isFull = !streaming.tail.write(beginning.subarray(start.at));
     return streaming;

@@ -24,15 +24,15 @@ export interface NodeCallDeps {
 }
 
 export interface NodeCallOptions {
-  /** An answer up to this size is buffered even if its only sink accepts pieces, because it may be cached. */
+  /** An answer up to this size is buffered even if its only consumer accepts pieces, because it may be cached. */
   bufferBytes: number;
-  /** Called with the complete answer before the sinks get it. Throws UpstreamError `malformed` for invalid JSON. */
+  /** Called with the complete answer before the consumers get it. Throws UpstreamError `malformed` for invalid JSON. */
   onTail(tail: Buffer, facts: TailFacts): void;
   /** Whether `onTail` will probably require valid JSON. */
   needsJson: boolean;
-  /** No more sinks may join. Called once, before any sink is served. */
+  /** No more consumers may join. Called once, before any consumer is served. */
   onSealed(): void;
-  /** The budget has no room to buffer the answer for all sinks: these need calls of their own. */
+  /** The budget has no room to buffer the answer for all consumers: these need calls of their own. */
   onEvicted(waiters: readonly Waiter[]): void;
   /** Sends the call with anchors. If the batch fails in any way, the call is sent alone. */
   anchored?: AnchorOptions | undefined;
@@ -40,7 +40,7 @@ export interface NodeCallOptions {
 
 export interface AnchorOptions {
   blocks: AnchorBlocks;
-  /** Called in place of `onTail`. Returns whether the answer also holds for sinks that joined the call in flight. */
+  /** Called in place of `onTail`. Returns whether the answer also holds for those that joined in flight. */
   onAnswer(answer: AnchoredTail): boolean;
   /** Use a new socket: behind a load balancer, a used one may lead to the same node again. */
   newSocket?: boolean;

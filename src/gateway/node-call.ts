@@ -1,10 +1,10 @@
-/** One call to the node for one or more sinks, in as many attempts as it takes. */
+/** One call to the node for one or more consumers, in as many attempts as it takes. */
 
 import { UpstreamError } from '../lib/errors.ts';
 import { guarded, reportFailure } from '../lib/guard.ts';
 import { GATEWAY_STATUSES, REFUSAL_STATUSES } from '../node/node-errors.ts';
 import { isBatchAnswer, readAnchored } from './anchored-call.ts';
-import { type Call, type CallResult, type CallSink, Waiter } from './call.ts';
+import { type Call, type CallConsumer, type CallResult, Waiter } from './call.ts';
 import { errorResult, failureResult, NO_ROOM, type RpcError, throttledResult } from './errors.ts';
 import { isUnsent, mayMoveRead } from './failover.ts';
 import { type Throttle, throttleError, WAIT_MS } from './hold-off.ts';
@@ -28,7 +28,7 @@ interface WaitForNode {
 
 /**
  * The state of a call: `new -> NodeAttempt -> settled`. An attempt may be followed by another, with or without a wait
- * for a node between them. `settled`: the sinks are served, or have all left.
+ * for a node between them. `settled`: the consumers are served, or have all left.
  */
 type CallState = 'new' | NodeAttempt | WaitForNode | 'settled';
 
@@ -67,15 +67,15 @@ export class NodeCall implements AttemptOwner {
   }
 
   get needsJson(): boolean {
-    return this.options.needsJson || this.sinksRequireJson;
+    return this.options.needsJson || this.consumersRequireJson;
   }
 
-  private get sinksRequireJson(): boolean {
-    return this.waiters.some(({ sink }) => sink.requiresValidJson);
+  private get consumersRequireJson(): boolean {
+    return this.waiters.some(({ consumer }) => consumer.requiresValidJson);
   }
 
-  join(sink: CallSink, client: number): Waiter {
-    const waiter = new Waiter(sink, client, this);
+  join(consumer: CallConsumer, client: number): Waiter {
+    const waiter = new Waiter(consumer, client, this);
     this.waiters.push(waiter);
     return waiter;
   }
@@ -109,7 +109,7 @@ export class NodeCall implements AttemptOwner {
     }
   }
 
-  /** Removes a sink. Without sinks a read is aborted; a write continues, because it takes effect either way. */
+  /** Removes a consumer. Without consumers a read is aborted; a write continues, because it takes effect either way. */
   leave(waiter: Waiter): void {
     const at = this.waiters.indexOf(waiter);
     if (at < 0) return;
@@ -126,9 +126,9 @@ export class NodeCall implements AttemptOwner {
     if (this.state instanceof NodeAttempt) this.state.resume();
   }
 
-  streamingSink(): CallSink | null {
+  streamingConsumer(): CallConsumer | null {
     const [only, another] = this.waiters;
-    return only !== undefined && another === undefined && only.sink.canStream ? only.sink : null;
+    return only !== undefined && another === undefined && only.consumer.canStream ? only.consumer : null;
   }
 
   onStream(): void {
@@ -138,7 +138,7 @@ export class NodeCall implements AttemptOwner {
   onStreamEnd(last: Buffer | null): void {
     this.enter('settled');
     if (last !== null) this.deps.breaker.succeeded();
-    this.settle((sink) => (last === null ? sink.abort() : sink.end(last)));
+    this.settle((consumer) => (last === null ? consumer.abort() : consumer.end(last)));
   }
 
   onAnswer(attempt: NodeAttempt, body: Buffer, facts: TailFacts): void {
@@ -147,7 +147,7 @@ export class NodeCall implements AttemptOwner {
     if (typeof kind === 'object' && !UNAVAILABLE.has(status)) return this.serveAnchored(attempt, body, kind);
     let tail: Buffer;
     try {
-      const mustBeJson = attempt.isOpenEnded || this.sinksRequireJson;
+      const mustBeJson = attempt.isOpenEnded || this.consumersRequireJson;
       tail = readNodeAnswer(body, { method: this.call.method, status, isJson: facts.isJson, mustBeJson });
       this.options.onTail(tail, facts);
     } catch (error) {
@@ -161,7 +161,7 @@ export class NodeCall implements AttemptOwner {
     this.handleFailure(attempt, error, error.reason !== 'timeout' && error.reason !== 'queue-full');
   }
 
-  keepOneSink(): void {
+  keepOneConsumer(): void {
     const others = this.waiters.splice(1);
     if (others.length > 0) this.options.onEvicted(others);
   }
@@ -188,7 +188,7 @@ export class NodeCall implements AttemptOwner {
     const answer = attempt.status === 200 ? readAnchored(body, blocks) : null;
     this.deps.onBatch(answer !== null || isBatchAnswer(body));
     if (answer === null) return this.sendAlone();
-    if (!onAnswer(answer)) this.keepOneSink();
+    if (!onAnswer(answer)) this.keepOneConsumer();
     this.serve(answer.tail, true, attempt.status);
   }
 
@@ -226,7 +226,7 @@ export class NodeCall implements AttemptOwner {
     this.enter('settled');
     this.deps.breaker.succeeded();
     this.options.onSealed();
-    this.settle((sink) => sink.send(tail, 200, mayRetain, undefined, httpStatus));
+    this.settle((consumer) => consumer.send(tail, 200, mayRetain, undefined, httpStatus));
   }
 
   private handleFailure(attempt: NodeAttempt, error: UpstreamError, mayRetry: boolean): void {
@@ -237,7 +237,7 @@ export class NodeCall implements AttemptOwner {
     else if (error.reason === 'http') breaker.succeeded();
     if (attempt.isStreaming) {
       this.enter('settled');
-      this.settle((sink) => sink.abort());
+      this.settle((consumer) => consumer.abort());
     } else if (mayRetry && attempt.kind !== 'repeated' && !breaker.isOpen && this.isRead) {
       this.send('repeated', true);
     } else if (!this.waitForNode(error, attempt.wasSent)) {
@@ -259,14 +259,14 @@ export class NodeCall implements AttemptOwner {
   private failWaiters({ tail, status, retryAfter }: CallResult): void {
     this.enter('settled');
     this.options.onSealed();
-    this.settle((sink) => sink.send(tail, status, true, retryAfter));
+    this.settle((consumer) => consumer.send(tail, status, true, retryAfter));
   }
 
   /** Ends the wait of all clients. A failure of one must not leave the others without an answer. */
-  private settle(answer: (sink: CallSink) => void): void {
-    for (const { sink } of this.waiters.splice(0)) {
+  private settle(answer: (consumer: CallConsumer) => void): void {
+    for (const { consumer } of this.waiters.splice(0)) {
       try {
-        answer(sink);
+        answer(consumer);
       } catch (error) {
         reportFailure('answer to a call', error);
       }

@@ -4,7 +4,7 @@
  *
  * Some nodes write the id or the version last; the gateway cuts these off.
  */
-import type { ByteSink } from '../lib/byte-stream.ts';
+import type { ByteConsumer } from '../lib/byte-stream.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';
 import type { RpcError } from './errors.ts';
@@ -46,7 +46,7 @@ interface AnswerFacts {
   status: number;
   /** The body is known to be JSON. */
   isJson: boolean;
-  /** A sink requires valid JSON, or the body may be truncated. */
+  /** A consumer requires valid JSON, or the body may be truncated. */
   mustBeJson: boolean;
 }
 
@@ -73,8 +73,8 @@ function errorIn(body: Buffer, facts: AnswerFacts): Buffer | null {
 }
 
 /**
- * Checks a result fully only if needed, but always an error: sinks read errors when it is too late to call the answer
- * malformed.
+ * Checks a result fully only if needed, but always an error: consumers read errors when it is too late to call the
+ * answer malformed.
  */
 function readWhole(body: Buffer, { isJson, mustBeJson }: AnswerFacts): Buffer {
   const tail = extractResponseTail(body);
@@ -173,24 +173,24 @@ function trimNoError(body: Buffer): number {
   return from + at + 1;
 }
 
-/** Passes a response tail on to a sink while the answer arrives. */
+/** Passes a response tail on to a consumer while the answer arrives. */
 export class ResponseTailStream {
   private readonly follows: ResponseTailStart['follows'];
-  private readonly sink: Pick<ByteSink, 'write'>;
+  private readonly consumer: Pick<ByteConsumer, 'write'>;
   private held: Buffer = Buffer.alloc(0);
   /** The last non-whitespace byte so far. */
   private lastByte = 0;
 
-  constructor({ follows }: Pick<ResponseTailStart, 'follows'>, sink: Pick<ByteSink, 'write'>) {
+  constructor({ follows }: Pick<ResponseTailStart, 'follows'>, consumer: Pick<ByteConsumer, 'write'>) {
     this.follows = follows;
-    this.sink = sink;
+    this.consumer = consumer;
   }
 
-  /** Passes on a piece, the first from the start of the tail. Returns false for back-pressure of the sink. */
+  /** Passes on a piece, the first from the start of the tail. Returns false for back-pressure of the consumer. */
   write(piece: Buffer): boolean {
     if (this.follows !== 'nothing') return this.writeAllButLast(piece);
     this.note(piece);
-    return piece.length === 0 || this.sink.write(piece);
+    return piece.length === 0 || this.consumer.write(piece);
   }
 
   /** The last bytes of the tail, which the caller passes on; null if the answer is incomplete. */
@@ -207,9 +207,9 @@ export class ResponseTailStream {
   private writeAllButLast(piece: Buffer): boolean {
     const bytes = piece.length < HOLD ? Buffer.concat([this.held, piece]) : piece;
     let hasRoom = true;
-    if (bytes === piece && this.held.length > 0) hasRoom = this.sink.write(this.held);
+    if (bytes === piece && this.held.length > 0) hasRoom = this.consumer.write(this.held);
     const end = Math.max(0, bytes.length - HOLD);
-    if (end > 0) hasRoom = this.sink.write(bytes.subarray(0, end)) && hasRoom;
+    if (end > 0) hasRoom = this.consumer.write(bytes.subarray(0, end)) && hasRoom;
     this.held = Buffer.from(bytes.subarray(end));
     return hasRoom;
   }

@@ -204,7 +204,7 @@ async function untilNodeChanges(
 }
 
 /** The node to index from. */
-interface IndexSource extends NodeClientOptions {
+interface NodeSource extends NodeClientOptions {
   ws: string;
 }
 
@@ -223,7 +223,7 @@ interface SyncRound {
 /** Connects, chooses the first block, and stores the events of the sync. */
 async function runSync(
   options: IndexerThreadOptions,
-  from: IndexSource,
+  from: NodeSource,
   context: IndexerContext,
   { round: signal, stop, firstRange, suspects, codeRequests, settled }: SyncRound,
 ): Promise<void> {
@@ -365,7 +365,7 @@ async function runSync(
 /**
  * The nodes to ask for traces that the node in use does not give. With a node for traces, that includes all of them.
  */
-function otherNodes({ nodes, tracesHttp }: IndexerThreadOptions, { http }: IndexSource): string[] {
+function otherNodes({ nodes, tracesHttp }: IndexerThreadOptions, { http }: NodeSource): string[] {
   return nodes.map((node) => node.http).filter((url) => tracesHttp !== '' || url !== http);
 }
 

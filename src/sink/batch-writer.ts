@@ -8,8 +8,8 @@ import { blockFinder } from '../store/read/blocks.ts';
 import { kindName } from '../store/read/transfers.ts';
 import { columnList, TRANSFER_FIELDS } from './columns.ts';
 import { COPY_HEADER, COPY_TRAILER, CopyRows } from './copy-rows.ts';
-import type { Chunk, IndexSource, SinkTip, SourceToken, SourceWallet } from './index-source.ts';
 import type { Session } from './session.ts';
+import type { Chunk, SinkSource, SinkTip, SourceToken, SourceWallet } from './source.ts';
 import { encodeTrade } from './trade-writer.ts';
 
 /** A batch ends with the chunk that reaches either limit. They bound what a failure repeats, and the memory in use. */
@@ -56,12 +56,12 @@ class SmallRows {
 }
 
 export class BatchWriter {
-  private readonly source: IndexSource;
+  private readonly source: SinkSource;
   private readonly session: Session;
   private readonly transfers = new CopyRows(1 << 20);
   private readonly trades = new CopyRows(1 << 20);
 
-  constructor(source: IndexSource, session: Session) {
+  constructor(source: SinkSource, session: Session) {
     this.source = source;
     this.session = session;
   }

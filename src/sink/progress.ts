@@ -1,7 +1,7 @@
 /** The sink's report: its status, and its work since the last report. */
 import { initialSinkStatus, type SinkStatus } from '../model/sink-status.ts';
-import type { SinkTip } from './index-source.ts';
 import type { SinkDelta, SinkOptions } from './sink-client.ts';
+import type { SinkTip } from './source.ts';
 
 /** Window of the rates, milliseconds. */
 const RATE_WINDOW_MS = 10_000;

@@ -2,10 +2,10 @@
 import { WakeablePause } from '../lib/async.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import { thread } from '../threads/thread.ts';
-import { IndexSource } from './index-source.ts';
 import { SinkProgress } from './progress.ts';
 import { runSink } from './sink.ts';
 import type { FromSink, SinkOptions, ToSink } from './sink-client.ts';
+import { SinkSource } from './source.ts';
 
 /** Page cache of this connection, MiB. The bulk read must not grow at the expense of the serving thread's cache. */
 const CACHE_MB = 8;
@@ -26,7 +26,7 @@ export default thread<SinkOptions, ToSink, FromSink>(
     const db = openIndexForReading(options.indexPath, { cacheMb: CACHE_MB });
     try {
       await runSink(options, {
-        source: new IndexSource(db, options.maxReorg, options.tradeLists),
+        source: new SinkSource(db, options.maxReorg, options.tradeLists),
         progress,
         waitForNews: (ms) => pause.wait(ms, signal),
         report(now) {

@@ -10,12 +10,12 @@ import { currentMark, rewrittenSince } from '../model/rewrites.ts';
 import { PostgresSetupError } from '../postgres/address.ts';
 import { PoolerError } from '../postgres/own-session.ts';
 import { BatchWriter } from './batch-writer.ts';
-import type { IndexSource, SinkTip } from './index-source.ts';
 import { PartitionSet } from './partition-set.ts';
 import type { Partition } from './partitions.ts';
 import type { SinkProgress } from './progress.ts';
 import { publicReason, Session, SinkFencedError, SinkMismatchError, type SinkRow } from './session.ts';
 import type { SinkOptions } from './sink-client.ts';
+import type { SinkSource, SinkTip } from './source.ts';
 import { storable, Target } from './target.ts';
 import { TradeWriter } from './trade-writer.ts';
 import { TradesCopy } from './trades-copy.ts';
@@ -33,7 +33,7 @@ const NEAR_TRANSFERS = 100_000;
 const LOG_MS = 60_000;
 
 export interface SinkDeps {
-  source: IndexSource;
+  source: SinkSource;
   progress: SinkProgress;
   /** Resolves when the index has changed, after at most `ms`, or at once when `signal` aborts. */
   waitForNews(ms: number): Promise<void>;
@@ -330,7 +330,7 @@ const TOKENS_PER_STEP = 5_000;
 
 /** Writes the tokens with ids above `after` that appeared up to a transfer. Returns the highest id written. */
 async function seedTokens(
-  source: IndexSource,
+  source: SinkSource,
   writer: BatchWriter,
   lastTransfer: number,
   after: number,
@@ -348,7 +348,7 @@ async function seedTokens(
  * Copies names, symbols and decimals that the index has learned since. Checks one page of the tokens that may still
  * change, those above `after`, and returns where the next call continues.
  */
-async function refreshTokens(source: IndexSource, target: Target, after: number): Promise<number> {
+async function refreshTokens(source: SinkSource, target: Target, after: number): Promise<number> {
   const stored = await target.unsettledTokens(after, TOKENS_PER_STEP);
   const known = new Map(stored.map((token) => [token.id, token]));
   const changed = source.tokensOf([...known.keys()]).filter((token) => {

@@ -1,10 +1,10 @@
 /** The sink's reads and writes in PostgreSQL. Each function is one transaction. */
 import type postgres from 'postgres';
 import { bytesToHex } from '../lib/hex.ts';
-import type { SinkTip, SourceToken, SourceWallet } from './index-source.ts';
 import { type Partition, partitionProblem, readPartitions } from './partitions.ts';
 import { createPartition, PARTITION_INDEXES, type PartitionedTable, partitionName } from './schema.ts';
 import { LONG_TIMEOUT_MS, type Session, SinkMismatchError, type SinkRow } from './session.ts';
+import type { SinkTip, SourceToken, SourceWallet } from './source.ts';
 
 interface WrittenBlock {
   number: string;

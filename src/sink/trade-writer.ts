@@ -1,8 +1,8 @@
 /** Writes rows of `trades` to PostgreSQL. */
 import { TRADE_COLUMNS, type TradeColumn, type TradeRow } from '../model/trade-columns.ts';
 import { CopyRows } from './copy-rows.ts';
-import type { IndexSource, SinkTip } from './index-source.ts';
 import type { Session } from './session.ts';
+import type { SinkSource, SinkTip } from './source.ts';
 
 /** A piece ends with the chunk that reaches either limit. It delays the next block at the head. */
 const PIECE_TRANSFERS = 20_000;
@@ -30,10 +30,10 @@ interface WrittenPiece {
 
 /** Writes the trades of blocks whose transfers are in PostgreSQL. */
 export class TradeWriter {
-  private readonly source: IndexSource;
+  private readonly source: SinkSource;
   private readonly session: Session;
 
-  constructor(source: IndexSource, session: Session) {
+  constructor(source: SinkSource, session: Session) {
     this.source = source;
     this.session = session;
   }

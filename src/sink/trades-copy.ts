@@ -4,9 +4,9 @@
  * while the sink goes on following the index.
  */
 import type { ThreadLog } from '../log/logger.ts';
-import type { IndexSource, SinkTip } from './index-source.ts';
 import type { PartitionSet } from './partition-set.ts';
 import type { SinkRow } from './session.ts';
+import type { SinkSource, SinkTip } from './source.ts';
 import type { Target } from './target.ts';
 import type { TradeWriter } from './trade-writer.ts';
 
@@ -14,7 +14,7 @@ import type { TradeWriter } from './trade-writer.ts';
 const BLOCKS_PER_STEP = 10_000;
 
 export interface TradesCopyDeps {
-  source: IndexSource;
+  source: SinkSource;
   target: Target;
   writer: TradeWriter;
   partitions: PartitionSet;

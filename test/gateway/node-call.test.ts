@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { type CallSink, createCall } from '../../src/gateway/call.ts';
+import { type CallConsumer, createCall } from '../../src/gateway/call.ts';
 import { CircuitBreaker } from '../../src/gateway/failover.ts';
 import { HoldOff } from '../../src/gateway/hold-off.ts';
 import { NodeCall } from '../../src/gateway/node-call.ts';
@@ -13,7 +13,7 @@ import { startNode } from './node.ts';
 beforeEach(() => reportFailuresTo(() => undefined));
 afterEach(() => reportFailuresTo());
 
-test('a sink that fails once its answer has begun is aborted, and the call is not made again', async (t) => {
+test('a consumer that fails once its answer has begun is aborted, and the call is not made again', async (t) => {
   let calls = 0;
   const node = await startNode(t, (_, response) => {
     calls++;
@@ -47,19 +47,19 @@ test('a sink that fails once its answer has begun is aborted, and the call is no
       events.push(event);
       if (event !== 'begin') resolve();
     };
-    const sink: CallSink = {
+    const consumer: CallConsumer = {
       canStream: true,
       requiresValidJson: false,
       begin: note('begin'),
       write() {
-        throw new Error('a defect of the sink');
+        throw new Error('a defect of the consumer');
       },
       send: note('send'),
       end: note('end'),
       abort: note('abort'),
     };
     const call = new NodeCall(createCall('debug_traceCall', []), 1, deps, options);
-    call.join(sink, 1);
+    call.join(consumer, 1);
     call.start();
   });
   assert.deepEqual(events, ['begin', 'abort']);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import type { CallSink } from '../../src/gateway/call.ts';
+import type { CallConsumer } from '../../src/gateway/call.ts';
 import { collectAnswer } from '../../src/gateway/collect-answer.ts';
 import { errorResult } from '../../src/gateway/errors.ts';
 
@@ -9,14 +9,15 @@ const NOTHING = { cancel() {}, resume() {} };
 
 test('an answer leaves no listener on the signal of its connection, whether it comes at once or later', async () => {
   const { signal } = new AbortController();
-  const answer = (sink: CallSink) => sink.send(errorResult({ code: 1, message: 'x' }).tail, 200, true);
-  await collectAnswer((sink) => {
-    answer(sink);
+  const answer = (consumer: CallConsumer) =>
+    consumer.send(errorResult({ code: 1, message: 'x' }).tail, 200, true);
+  await collectAnswer((consumer) => {
+    answer(consumer);
     return NOTHING;
   }, signal);
   assert.equal(getEventListeners(signal, 'abort').length, 0);
-  await collectAnswer((sink) => {
-    setImmediate(() => answer(sink));
+  await collectAnswer((consumer) => {
+    setImmediate(() => answer(consumer));
     return NOTHING;
   }, signal);
   assert.equal(getEventListeners(signal, 'abort').length, 0);

@@ -167,9 +167,9 @@ test('another node gets the call first', async (t) => {
   const none = () => undefined;
   const options = { bufferBytes: 0, onTail: none, needsJson: false, onSealed: none, onEvicted: none };
   const ask = (method: string): Promise<CallResult> =>
-    collectAnswer((sink) => {
+    collectAnswer((consumer) => {
       const call = new NodeCall(createCall(method, []), 1, deps, options);
-      const waiter = call.join(sink, 1);
+      const waiter = call.join(consumer, 1);
       call.start();
       return waiter;
     });

@@ -18,7 +18,7 @@ import {
   weiField,
 } from '../../schemas/fields.ts';
 import { cutHex, decodedRecord, decodedSchema, hexField, SHOWN_INPUT_BYTES } from '../decoded-fields.ts';
-import { defineEndpoint, type IndexSource, type RequestContext } from '../endpoint.ts';
+import { defineEndpoint, type EndpointSource, type RequestContext } from '../endpoint.ts';
 import { eventRecords, eventSchema } from '../event-records.ts';
 import { failureRecord, failureSchema } from '../failure-record.ts';
 import { example } from '../fields.ts';
@@ -217,7 +217,7 @@ interface TradesOfTransaction {
   tradesReason: string | null;
 }
 
-function prepareTrades({ db, walletIds, nativeSymbol, tradeLists }: IndexSource) {
+function prepareTrades({ db, walletIds, nativeSymbol, tradeLists }: EndpointSource) {
   const idsAt = prepareTradeIds(db, walletIds, tradeLists);
   const readBlock = prepareIndexedBlock(db);
   const transfersOf = prepareTransferIdsOfTransaction(db);

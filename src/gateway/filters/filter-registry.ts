@@ -6,7 +6,7 @@ import { UpstreamError } from '../../lib/errors.ts';
 import { newQuantityId, readQuantityId } from '../../lib/quantity-id.ts';
 import { isObject } from '../../lib/text.ts';
 import type { Logger } from '../../log/logger.ts';
-import type { Call, CallResult, CallSink, RequestFn } from '../call.ts';
+import type { Call, CallConsumer, CallResult, RequestFn } from '../call.ts';
 import type { ByteSourcer } from '../call-dispatcher.ts';
 import { deliver } from '../collect-answer.ts';
 import { errorResult, RpcCode } from '../errors.ts';
@@ -66,8 +66,8 @@ export class FilterRegistry {
       (
         work: (args: readonly unknown[], key: number, signal: AbortSignal) => Promise<CallResult>,
       ): ByteSourcer =>
-      (call: Call, sink: CallSink, key: number): ByteSource =>
-        deliver(sink, this.deps.log, (signal) => {
+      (call: Call, consumer: CallConsumer, key: number): ByteSource =>
+        deliver(consumer, this.deps.log, (signal) => {
           this.evictIdle();
           return work(Array.isArray(call.args) ? call.args : [], key, signal);
         });

@@ -11,7 +11,7 @@ import type { Logger } from '../../log/logger.ts';
 import { isFinal } from '../../model/finality.ts';
 import { type BlockHeader, readBlockHeader } from '../../node/methods.ts';
 import { readQuantity } from '../../node/reply.ts';
-import { type Call, type CallResult, type CallSink, type RequestFn, sendResult } from '../call.ts';
+import { type Call, type CallConsumer, type CallResult, type RequestFn, sendResult } from '../call.ts';
 import { deliver, whole } from '../collect-answer.ts';
 import { errorResult, RpcCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
@@ -90,16 +90,16 @@ export class LogsHandler {
   }
 
   /** Answers a call of a client. */
-  run(asked: Call, sink: CallSink, client: number): ByteSource {
+  run(asked: Call, consumer: CallConsumer, client: number): ByteSource {
     const call = normalizeCall(asked);
-    if ('error' in call) return sendResult(sink, errorResult(call.error));
+    if ('error' in call) return sendResult(consumer, errorResult(call.error));
     const query = readLogsQuery(call.args);
-    if (query === null || query.from === query.to) return this.gateway.run(call, sink, client);
+    if (query === null || query.from === query.to) return this.gateway.run(call, consumer, client);
     const { from, to } = query;
     if (typeof from === 'number' && typeof to === 'number' && this.isNarrow(from, to)) {
-      return this.forward(call, client, query, { from, to, last: to }, sink);
+      return this.forward(call, client, query, { from, to, last: to }, consumer);
     }
-    return deliver(sink, this.log, async (signal) => {
+    return deliver(consumer, this.log, async (signal) => {
       const range = await this.resolve(query, signal);
       if ('tail' in range) {
         if (!isResult(range.tail)) return range;
@@ -136,31 +136,37 @@ export class LogsHandler {
   }
 
   /** Forwards the call to the node and splits the range only if the node refuses it. */
-  private forward(call: Call, client: number, query: LogsQuery, range: Range, sink: CallSink): ByteSource {
-    if (range.to <= range.from) return this.gateway.run(call, sink, client);
+  private forward(
+    call: Call,
+    client: number,
+    query: LogsQuery,
+    range: Range,
+    consumer: CallConsumer,
+  ): ByteSource {
+    if (range.to <= range.from) return this.gateway.run(call, consumer, client);
     let split: ByteSource | null = null;
-    const splitting: CallSink = {
-      canStream: sink.canStream,
-      requiresValidJson: sink.requiresValidJson,
+    const splitting: CallConsumer = {
+      canStream: consumer.canStream,
+      requiresValidJson: consumer.requiresValidJson,
       send: (tail, status, mayRetain, retryAfter, httpStatus) => {
         const width = range.to - range.from + 1;
-        if (tail instanceof LargeAnswer) return sink.send(tail, status, mayRetain, retryAfter);
+        if (tail instanceof LargeAnswer) return consumer.send(tail, status, mayRetain, retryAfter);
         const { limit, descent } = this.ranges;
         const refusal = descent.known({ tail, status });
         if (refusal === 'wide') limit.tooWide(width);
         if (refusal === null && !descent.mayLearn({ tail, status, httpStatus }, width)) {
-          return sink.send(tail, status, mayRetain, retryAfter);
+          return consumer.send(tail, status, mayRetain, retryAfter);
         }
         const answer = { tail: mayRetain ? tail : Buffer.from(tail), status, httpStatus };
-        split = deliver(sink, this.log, async (signal) => {
+        split = deliver(consumer, this.log, async (signal) => {
           const reason = refusal ?? (await descent.classify(answer, query, range.from, range.to));
           return reason === null ? answer : this.collect(query, range, client, signal);
         });
       },
-      begin: () => sink.begin(),
-      write: (piece) => sink.write(piece),
-      end: (last) => sink.end(last),
-      abort: () => sink.abort(),
+      begin: () => consumer.begin(),
+      write: (piece) => consumer.write(piece),
+      end: (last) => consumer.end(last),
+      abort: () => consumer.abort(),
     };
     const passed = this.gateway.run(call, splitting, client);
     return {

@@ -4,8 +4,8 @@ import {
   type NodeHttp,
   type NodeHttpOptions,
   openNodeHttp,
+  type ResponseConsumer,
   type ResponseHead,
-  type ResponseSink,
 } from './streaming-client.ts';
 
 interface BufferedHttpOptions extends Omit<NodeHttpOptions, 'maxWaitingBytes'> {
@@ -103,7 +103,7 @@ interface ResponseEvents {
 }
 
 /** Joins the chunks of a body. */
-class ResponseBuffer implements ResponseSink {
+class ResponseBuffer implements ResponseConsumer {
   private readonly maxBytes: number;
   private readonly events: ResponseEvents;
   private status = 0;

@@ -6,7 +6,7 @@ import { guarded, reportFailure } from '../../lib/guard.ts';
 import { CLOSED_UNANSWERED, socketErrorText } from '../endpoint.ts';
 import { DecompressedResponse } from './decompressed-response.ts';
 import type { ResponseHead } from './response-head.ts';
-import { ResponseReader, type ResponseSink } from './response-reader.ts';
+import { type ResponseConsumer, ResponseReader } from './response-reader.ts';
 
 /** The server to connect to. */
 export interface Target {
@@ -16,7 +16,7 @@ export interface Target {
 }
 
 export interface ConnectionOwner {
-  /** The connection is free for another exchange. Called before the sink gets the last piece. */
+  /** The connection is free for another exchange. Called before the consumer gets the last piece. */
   onFree(connection: Connection): void;
   /** The connection is closed. Called once. */
   onGone(connection: Connection): void;
@@ -28,7 +28,7 @@ const READ_BYTES = 256 * 1024;
 /** All plain sockets of a thread share one read buffer, because each read is processed before the next. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
 
-export class Connection implements Omit<ResponseSink, 'abort'> {
+export class Connection implements Omit<ResponseConsumer, 'abort'> {
   /** End of the last exchange, by the owner's clock. */
   idleSince = 0;
   /** Requests sent so far. */
@@ -36,7 +36,7 @@ export class Connection implements Omit<ResponseSink, 'abort'> {
   private readonly owner: ConnectionOwner;
   private readonly socket: Socket;
   private readonly reader = new ResponseReader();
-  private sink: ResponseSink | null = null;
+  private consumer: ResponseConsumer | null = null;
   private error: UpstreamError | null = null;
   private gone = false;
   /** The connection is plain and has received nothing so far. */
@@ -56,9 +56,9 @@ export class Connection implements Omit<ResponseSink, 'abort'> {
     this.socket.on('end', onEnd).on('close', onClose);
   }
 
-  /** Sends a whole request, given as Latin-1 text. The answer goes to the sink. */
-  send(request: string, sink: ResponseSink): void {
-    this.sink = sink;
+  /** Sends a whole request, given as Latin-1 text. The answer goes to the consumer. */
+  send(request: string, consumer: ResponseConsumer): void {
+    this.consumer = consumer;
     this.requests++;
     this.socket.write(request, 'latin1');
   }
@@ -67,9 +67,9 @@ export class Connection implements Omit<ResponseSink, 'abort'> {
     this.socket.resume();
   }
 
-  /** Closes at once. The sink is not called again. */
+  /** Closes at once. The consumer is not called again. */
   destroy(): void {
-    this.sink = null;
+    this.consumer = null;
     this.reportClosed();
     this.socket.destroy();
   }
@@ -90,29 +90,29 @@ export class Connection implements Omit<ResponseSink, 'abort'> {
 
   /** Only the ResponseReader calls this, `write` and `end`. */
   begin(head: ResponseHead): void {
-    if (head.coding !== null && this.sink !== null)
-      this.sink = new DecompressedResponse(this.sink, head.coding);
-    this.sink?.begin(head);
+    if (head.coding !== null && this.consumer !== null)
+      this.consumer = new DecompressedResponse(this.consumer, head.coding);
+    this.consumer?.begin(head);
   }
 
   write(piece: Buffer): boolean {
-    if (this.sink === null || this.sink.write(piece)) return true; // null: cancelled at an earlier piece
+    if (this.consumer === null || this.consumer.write(piece)) return true; // null: cancelled at an earlier piece
     this.socket.pause();
     return false;
   }
 
   end(last: Buffer): void {
-    const { sink } = this;
-    if (sink === null) return;
-    this.sink = null;
+    const { consumer } = this;
+    if (consumer === null) return;
+    this.consumer = null;
     if (this.reader.reusable) this.owner.onFree(this);
     else this.destroy();
-    sink.end(last);
+    consumer.end(last);
   }
 
   private onData(piece: Buffer): void {
     this.mayExpectTls = false;
-    if (this.sink === null) return this.destroy(); // unexpected bytes
+    if (this.consumer === null) return this.destroy(); // unexpected bytes
     try {
       this.reader.read(piece, this);
     } catch (error) {
@@ -124,18 +124,18 @@ export class Connection implements Omit<ResponseSink, 'abort'> {
 
   /** The node closed its side, so a pending request will never be answered. */
   private onEnd(): void {
-    if (this.sink !== null) this.reader.finish(this);
+    if (this.consumer !== null) this.reader.finish(this);
     this.socket.destroy();
   }
 
   private onClose(): void {
     this.reportClosed();
-    const { sink } = this;
-    this.sink = null;
+    const { consumer } = this;
+    this.consumer = null;
     const closed = this.mayExpectTls
       ? CLOSED_UNANSWERED
       : 'the node closed the connection before it answered';
-    sink?.abort(this.error ?? new UpstreamError('connection', closed));
+    consumer?.abort(this.error ?? new UpstreamError('connection', closed));
   }
 
   private reportClosed(): void {

@@ -1,11 +1,11 @@
 /**
  * Bodies that a proxy compresses although the request asks for `identity`. Decompressed in one piece, because this is
- * rare and the sinks take pieces synchronously.
+ * rare and the consumers take pieces synchronously.
  */
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { UpstreamError } from '../../lib/errors.ts';
 import type { ContentCoding, ResponseHead } from './response-head.ts';
-import type { ResponseSink } from './response-reader.ts';
+import type { ResponseConsumer } from './response-reader.ts';
 
 /** Most bytes of a compressed body, and of its content: beyond what a node sends, to stop a bomb. */
 const MAX_COMPRESSED = 64 * 2 ** 20;
@@ -27,15 +27,15 @@ function inflateEither(body: Buffer, options: { maxOutputLength: number }): Buff
 }
 
 /** Passes a compressed body on as if the node had sent its content. */
-export class DecompressedResponse implements ResponseSink {
-  private readonly sink: ResponseSink;
+export class DecompressedResponse implements ResponseConsumer {
+  private readonly consumer: ResponseConsumer;
   private readonly coding: ContentCoding;
   private head: ResponseHead | null = null;
   private readonly pieces: Buffer[] = [];
   private length = 0;
 
-  constructor(sink: ResponseSink, coding: ContentCoding) {
-    this.sink = sink;
+  constructor(consumer: ResponseConsumer, coding: ContentCoding) {
+    this.consumer = consumer;
     this.coding = coding;
   }
 
@@ -53,21 +53,21 @@ export class DecompressedResponse implements ResponseSink {
   }
 
   end(last: Buffer): void {
-    const { head, sink } = this;
+    const { head, consumer } = this;
     if (head === null) return;
     let content: Buffer;
     try {
       this.write(last);
       content = this.content();
     } catch (error) {
-      return sink.abort(error instanceof UpstreamError ? error : this.failure(error));
+      return consumer.abort(error instanceof UpstreamError ? error : this.failure(error));
     }
-    sink.begin({ ...head, length: content.length, chunked: false, coding: null });
-    sink.end(content);
+    consumer.begin({ ...head, length: content.length, chunked: false, coding: null });
+    consumer.end(content);
   }
 
   abort(error: UpstreamError): void {
-    this.sink.abort(error);
+    this.consumer.abort(error);
   }
 
   private content(): Buffer {

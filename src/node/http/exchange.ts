@@ -4,7 +4,7 @@ import { UpstreamError, type UpstreamFailure } from '../../lib/errors.ts';
 import { reportFailure } from '../../lib/guard.ts';
 import type { Connection } from './connection.ts';
 import type { ResponseHead } from './response-head.ts';
-import type { ResponseSink } from './response-reader.ts';
+import type { ResponseConsumer } from './response-reader.ts';
 
 /** Time in milliseconds, advanced in steps by its owner. */
 export interface Clock {
@@ -23,7 +23,7 @@ export interface Flow {
   lastProgressAt: number;
 }
 
-export class Exchange implements ResponseSink, ByteSource {
+export class Exchange implements ResponseConsumer, ByteSource {
   readonly request: string;
   /** Whether the request needs a new socket. */
   readonly newSocket: boolean;
@@ -40,16 +40,16 @@ export class Exchange implements ResponseSink, ByteSource {
   private readonly clock: Clock;
   private readonly onEnd: (exchange: Exchange) => void;
   /** Null once the exchange has ended. */
-  private sink: ResponseSink | null;
+  private consumer: ResponseConsumer | null;
   private connection: Connection | null = null;
   private deadline: number;
-  /** The sink has no room, so the connection is paused. */
+  /** The consumer has no room, so the connection is paused. */
   private paused = false;
 
-  /** `onEnd` is called once when the exchange ends, before the sink. */
+  /** `onEnd` is called once when the exchange ends, before the consumer. */
   constructor(
     request: string,
-    sink: ResponseSink,
+    consumer: ResponseConsumer,
     options: {
       what: string;
       newSocket: boolean;
@@ -68,13 +68,13 @@ export class Exchange implements ResponseSink, ByteSource {
     this.timeoutMs = options.timeoutMs;
     this.clock = options.clock;
     this.onEnd = options.onEnd;
-    this.sink = sink;
+    this.consumer = consumer;
     this.deadline = this.clock.now + options.timeoutMs;
   }
 
   /** Whether the request is queued for a connection. */
   get isQueued(): boolean {
-    return this.sink !== null && !this.wasSent;
+    return this.consumer !== null && !this.wasSent;
   }
 
   /** Sends the request over a free connection and restarts the timeout. */
@@ -87,12 +87,12 @@ export class Exchange implements ResponseSink, ByteSource {
   }
 
   cancel(): void {
-    if (this.sink !== null) this.terminate();
+    if (this.consumer !== null) this.terminate();
   }
 
-  /** Reads on after a piece for which the sink had no room. */
+  /** Reads on after a piece for which the consumer had no room. */
   resume(): void {
-    if (this.sink === null || !this.paused) return;
+    if (this.consumer === null || !this.paused) return;
     this.paused = false;
     this.restartTimeout();
     this.connection?.resume();
@@ -112,29 +112,29 @@ export class Exchange implements ResponseSink, ByteSource {
   }
 
   fail(reason: UpstreamFailure, detail: string, options?: ErrorOptions): void {
-    const { sink } = this;
-    if (sink === null) return;
+    const { consumer } = this;
+    if (consumer === null) return;
     this.terminate();
-    sink.abort(new UpstreamError(reason, `${this.what}: ${detail}`, undefined, options));
+    consumer.abort(new UpstreamError(reason, `${this.what}: ${detail}`, undefined, options));
   }
 
   begin(head: ResponseHead): void {
-    const { sink } = this;
+    const { consumer } = this;
     try {
-      sink?.begin(head);
+      consumer?.begin(head);
     } catch (error) {
-      this.failSink(sink, error);
+      this.failConsumer(consumer, error);
     }
   }
 
-  /** While the sink has no room, the timeout is suspended. */
+  /** While the consumer has no room, the timeout is suspended. */
   write(piece: Buffer): boolean {
-    const { sink } = this;
+    const { consumer } = this;
     this.flow.lastProgressAt = this.clock.now;
     try {
-      if (sink === null || sink.write(piece)) return true;
+      if (consumer === null || consumer.write(piece)) return true;
     } catch (error) {
-      this.failSink(sink, error);
+      this.failConsumer(consumer, error);
       return true;
     }
     this.paused = true;
@@ -142,22 +142,22 @@ export class Exchange implements ResponseSink, ByteSource {
   }
 
   end(last: Buffer): void {
-    const { sink } = this;
-    if (sink === null) return; // cancelled when it began: an answer that was decompressed comes in one piece
+    const { consumer } = this;
+    if (consumer === null) return; // cancelled when it began: an answer that was decompressed comes in one piece
     this.flow.lastProgressAt = this.clock.now;
     if (this.paused) this.connection?.resume(); // paused at an earlier piece; the next exchange reads from this socket
     this.finish();
     try {
-      sink.end(last);
+      consumer.end(last);
     } catch (error) {
-      this.failSink(sink, error);
+      this.failConsumer(consumer, error);
     }
   }
 
-  /** Fails the request if its sink cannot handle the answer, because others wait for the sink. */
-  private failSink(sink: ResponseSink | null, error: unknown): void {
-    if (this.sink !== null) this.terminate();
-    sink?.abort(error instanceof UpstreamError ? error : this.defect(error));
+  /** Fails the request if its consumer cannot handle the answer, because others wait for the consumer. */
+  private failConsumer(consumer: ResponseConsumer | null, error: unknown): void {
+    if (this.consumer !== null) this.terminate();
+    consumer?.abort(error instanceof UpstreamError ? error : this.defect(error));
   }
 
   abort(error: UpstreamError): void {
@@ -179,7 +179,7 @@ export class Exchange implements ResponseSink, ByteSource {
   }
 
   private finish(): void {
-    this.sink = null;
+    this.consumer = null;
     this.connection = null;
     this.onEnd(this);
   }

@@ -1,12 +1,12 @@
 /** Parses consecutive HTTP/1.1 answers from the pieces that a socket delivers. */
-import type { ByteSink } from '../../lib/byte-stream.ts';
+import type { ByteConsumer } from '../../lib/byte-stream.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { type ResponseHead, readResponseHead } from './response-head.ts';
 
 /** Takes an answer of the node, or the error that prevented or truncated it. */
-export type ResponseSink = ByteSink<ResponseHead, UpstreamError>;
+export type ResponseConsumer = ByteConsumer<ResponseHead, UpstreamError>;
 
-type ReaderSink = Omit<ResponseSink, 'abort'>;
+type ReaderConsumer = Omit<ResponseConsumer, 'abort'>;
 
 const MAX_HEAD_BYTES = 32 * 1024;
 const NOTHING = Buffer.alloc(0);
@@ -38,23 +38,23 @@ export class ResponseReader {
   }
 
   /** Parses the next piece from the socket. Throws UpstreamError `malformed`. */
-  read(piece: Buffer, sink: ReaderSink): void {
-    const body = this.head === null ? this.readHead(piece, sink) : piece;
+  read(piece: Buffer, consumer: ReaderConsumer): void {
+    const body = this.head === null ? this.readHead(piece, consumer) : piece;
     if (body === null) return;
-    if (this.chunked !== null) this.readChunked(body, this.chunked, sink);
-    else if (this.head?.length === null) sink.write(body);
-    else this.readFixedLength(body, sink);
+    if (this.chunked !== null) this.readChunked(body, this.chunked, consumer);
+    else if (this.head?.length === null) consumer.write(body);
+    else this.readFixedLength(body, consumer);
   }
 
   /** Call when the connection has closed. Completes a body that ends with the connection. */
-  finish(sink: ReaderSink): void {
+  finish(consumer: ReaderConsumer): void {
     if (this.head === null || this.head.length !== null || this.chunked !== null) return;
     this.isReusable = false;
-    sink.end(NOTHING);
+    consumer.end(NOTHING);
   }
 
   /** The rest of the piece after the head, or null while the head is incomplete. */
-  private readHead(piece: Buffer, sink: ReaderSink): Buffer | null {
+  private readHead(piece: Buffer, consumer: ReaderConsumer): Buffer | null {
     const bytes = this.begun.length === 0 ? piece : Buffer.concat([this.begun, piece]);
     this.begun = NOTHING;
     // Empty lines before a status line are the rest of the answer before (RFC 9112, section 2.2).
@@ -75,42 +75,42 @@ export class ResponseReader {
       const head = readResponseHead(bytes.toString('latin1', from, end));
       from = bytes.indexOf(LF, bytes.indexOf(LF, end) + 1) + 1;
       if (head.status >= 200) {
-        this.begin(head, sink);
+        this.begin(head, consumer);
         return bytes.subarray(from);
       }
       // 1xx is an interim answer; the final one follows.
     }
   }
 
-  private begin(head: ResponseHead, sink: ReaderSink): void {
+  private begin(head: ResponseHead, consumer: ReaderConsumer): void {
     this.head = head;
     this.remainingBytes = head.length ?? 0;
     this.chunked = head.chunked ? new ChunkedBody() : null;
-    sink.begin(head);
+    consumer.begin(head);
   }
 
-  private readFixedLength(body: Buffer, sink: ReaderSink): void {
+  private readFixedLength(body: Buffer, consumer: ReaderConsumer): void {
     if (body.length < this.remainingBytes) {
       this.remainingBytes -= body.length;
-      if (body.length > 0) sink.write(body);
+      if (body.length > 0) consumer.write(body);
       return;
     }
     const last = body.length === this.remainingBytes ? body : body.subarray(0, this.remainingBytes);
     this.end(body.length - this.remainingBytes);
-    sink.end(last);
+    consumer.end(last);
   }
 
   /** Passes each piece on when the next one arrives, so that it can mark the last. */
-  private readChunked(body: Buffer, chunked: ChunkedBody, sink: ReaderSink): void {
+  private readChunked(body: Buffer, chunked: ChunkedBody, consumer: ReaderConsumer): void {
     let piece: Buffer | null = null;
     const end = chunked.read(body, 0, (data) => {
-      if (piece !== null) sink.write(piece);
+      if (piece !== null) consumer.write(piece);
       piece = data;
     });
     if (chunked.done) {
       this.end(body.length - end);
-      sink.end(piece ?? NOTHING);
-    } else if (piece !== null) sink.write(piece);
+      consumer.end(piece ?? NOTHING);
+    } else if (piece !== null) consumer.write(piece);
   }
 
   /** Prepares for the next answer. Excess bytes after an answer make the connection unusable. */

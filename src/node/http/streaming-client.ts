@@ -10,11 +10,11 @@ import { requestHeaders } from '../request-headers.ts';
 import { Connection, type ConnectionOwner, type Target } from './connection.ts';
 import { type Clock, Exchange } from './exchange.ts';
 import { FairQueue } from './fair-queue.ts';
-import type { ResponseSink } from './response-reader.ts';
+import type { ResponseConsumer } from './response-reader.ts';
 
 export type { Exchange } from './exchange.ts';
 export type { ResponseHead } from './response-head.ts';
-export type { ResponseSink } from './response-reader.ts';
+export type { ResponseConsumer } from './response-reader.ts';
 
 export interface StreamingHttpOptions {
   /** http or https; `user:password@` goes to the Authorization header. */
@@ -82,14 +82,14 @@ export class StreamingHttpClient implements ConnectionOwner {
   }
 
   /**
-   * Posts a JSON body, given as the Latin-1 text of its bytes. After this returns, the sink gets the answer,
+   * Posts a JSON body, given as the Latin-1 text of its bytes. After this returns, the consumer gets the answer,
    * whatever its status, or aborts with an UpstreamError (`timeout`, `connection`, `malformed`, `queue-full`; `what`
    * names the request in its message).
    */
-  post(body: string, what: string, sink: ResponseSink, options: PostOptions = {}): Exchange {
+  post(body: string, what: string, consumer: ResponseConsumer, options: PostOptions = {}): Exchange {
     const { newSocket = false, client = null, isWrite = false } = options;
     const request = `${this.head}${body.length}\r\n\r\n${body}`;
-    const exchange = new Exchange(request, sink, {
+    const exchange = new Exchange(request, consumer, {
       what,
       newSocket,
       isWrite,
@@ -234,8 +234,8 @@ class SwitchingHttpClient implements NodeHttp {
     return this.current.origin;
   }
 
-  post(body: string, what: string, sink: ResponseSink, options?: PostOptions): Exchange {
-    return this.current.post(body, what, sink, options);
+  post(body: string, what: string, consumer: ResponseConsumer, options?: PostOptions): Exchange {
+    return this.current.post(body, what, consumer, options);
   }
 
   close(): void {

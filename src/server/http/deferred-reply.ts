@@ -1,6 +1,6 @@
 /** One answer written after the handler of its request has returned: whole, in pieces, or a large one in chunks. */
 import type { LargeAnswer } from '../../gateway/large-answer.ts';
-import type { ByteSink, ByteSource } from '../../lib/byte-stream.ts';
+import type { ByteConsumer, ByteSource } from '../../lib/byte-stream.ts';
 import { guarded } from '../../lib/guard.ts';
 import type { HttpResponse } from '../uws.ts';
 import type { Answer, AnswerOutcome } from './answer.ts';
@@ -30,7 +30,7 @@ type Head = Omit<Answer, 'body'>;
 type ReplyState = 'pending' | 'streaming' | 'ending' | 'chunk-due' | 'blocked' | 'settled';
 
 /** A class instead of closures, because every call to `/rpc` creates one. */
-export class DeferredReply implements Omit<ByteSink, 'begin'> {
+export class DeferredReply implements Omit<ByteConsumer, 'begin'> {
   private readonly context: ReplyContext;
   private readonly res: HttpResponse;
   private readonly onAnswered: (answer: AnswerOutcome) => void;

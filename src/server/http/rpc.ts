@@ -2,7 +2,7 @@
 import { methodFilter } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/key.ts';
 import type { AdmissionResult } from '../../access/limiter.ts';
-import { type RpcAnswer, type RpcSink, SETTLED, sendAnswer } from '../../gateway/call.ts';
+import { type RpcAnswer, type RpcConsumer, SETTLED, sendAnswer } from '../../gateway/call.ts';
 import { errorJson, limitExceededAnswer, RpcCode } from '../../gateway/errors.ts';
 import type { Charge, RpcCaller, RpcHandler } from '../../gateway/handler.ts';
 import { LargeAnswer } from '../../gateway/large-answer.ts';
@@ -104,7 +104,7 @@ function refuseUnread(
  */
 const MAX_ALWAYS_READ_BYTES = 512 * 1024;
 
-class HttpRpcReply extends QueuedCharge implements RpcSink, RpcCaller, ByteSource {
+class HttpRpcReply extends QueuedCharge implements RpcConsumer, RpcCaller, ByteSource {
   readonly canStream = true;
   readonly key: number;
   readonly mayCall: RpcCaller['mayCall'];

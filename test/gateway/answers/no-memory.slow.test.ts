@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FinalityWatch } from '../../../src/chain/finality-watch.ts';
-import { type CallSink, createCall } from '../../../src/gateway/call.ts';
+import { type CallConsumer, createCall } from '../../../src/gateway/call.ts';
 import { Gateway } from '../../../src/gateway/gateway.ts';
 import { LargeAnswer } from '../../../src/gateway/large-answer.ts';
 import { RpcMeter } from '../../../src/gateway/meter.ts';
@@ -52,7 +52,7 @@ async function streamed(t: TestContext, pieces: readonly string[]): Promise<stri
   const gateway = new Gateway(parts);
   const text = await new Promise<string>((resolve) => {
     let received = '';
-    const sink: CallSink = {
+    const consumer: CallConsumer = {
       canStream: true,
       requiresValidJson: false,
       send: (tail) => resolve((tail instanceof LargeAnswer ? tail.join() : tail).toString()),
@@ -64,7 +64,7 @@ async function streamed(t: TestContext, pieces: readonly string[]): Promise<stri
       end: (last) => resolve(received + last.toString()),
       abort: () => resolve('aborted'),
     };
-    gateway.run(createCall('debug_traceCall', []), sink, 1);
+    gateway.run(createCall('debug_traceCall', []), consumer, 1);
   });
   assert.ok(parts.budget.forClient(1).reserve((BUDGET_BYTES * 3) / 4), 'no memory is held');
   return text;
@@ -114,7 +114,7 @@ test('a separate call for one of several waiting clients shares nothing with the
   });
   const ask = (client: number) =>
     new Promise<void>((resolve) => {
-      const sink: CallSink = {
+      const consumer: CallConsumer = {
         canStream: true,
         requiresValidJson: false,
         send: () => resolve(),
@@ -123,7 +123,7 @@ test('a separate call for one of several waiting clients shares nothing with the
         end: () => resolve(),
         abort: () => resolve(),
       };
-      gateway.run(createCall('debug_traceCall', []), sink, client);
+      gateway.run(createCall('debug_traceCall', []), consumer, client);
     });
   const clock = t.mock.method(performance, 'now', () => 0); // both are asked at the same time, however long it takes
   const both = [ask(1), ask(2)];

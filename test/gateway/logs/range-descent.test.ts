@@ -75,11 +75,11 @@ test('each of several nodes has its own eleven calls a minute, and its own range
   const gateway = {
     node: 0,
     finalized: 1_000,
-    run: (call: ReturnType<typeof createCall>, sink: Parameters<LogsHandler['run']>[1]) => {
+    run: (call: ReturnType<typeof createCall>, consumer: Parameters<LogsHandler['run']>[1]) => {
       const [{ fromBlock }] = call.args as [{ fromBlock: string }];
       const width = widthOf(call.args as unknown[]);
       const answer = answerTo(width, Number(fromBlock));
-      sink.send(answer.tail, answer.status, true, undefined, answer.httpStatus);
+      consumer.send(answer.tail, answer.status, true, undefined, answer.httpStatus);
       return { cancel() {}, resume() {} };
     },
     request: async () => assert.fail('nothing else is asked'),
@@ -98,7 +98,7 @@ test('each of several nodes has its own eleven calls a minute, and its own range
     const call = createCall('eth_getLogs', [
       { fromBlock: quantity(from), toBlock: quantity(from + width - 1) },
     ]);
-    return collectAnswer((sink) => handler.run(call, sink, 1));
+    return collectAnswer((consumer) => handler.run(call, consumer, 1));
   };
   const askMany = async () => {
     for (let from = 1; from <= 30; from++) assert.match(errorOf((await ask(from, 2)).tail).message, /^no/);

@@ -19,7 +19,7 @@ function read(text: string, pieceBytes = text.length): Read[] {
   let head: ResponseHead | undefined;
   let body = '';
   let isClosed = false;
-  const sink = {
+  const consumer = {
     begin(received: ResponseHead) {
       head = received;
     },
@@ -36,9 +36,9 @@ function read(text: string, pieceBytes = text.length): Read[] {
     },
   };
   for (let at = 0; at < text.length; at += pieceBytes)
-    reader.read(Buffer.from(text.slice(at, at + pieceBytes), 'latin1'), sink);
+    reader.read(Buffer.from(text.slice(at, at + pieceBytes), 'latin1'), consumer);
   isClosed = true;
-  reader.finish(sink);
+  reader.finish(consumer);
   return answers;
 }
 
@@ -136,7 +136,7 @@ test('bytes after an answer are not part of it, and no other answer may follow',
 test('a connection carries several answers in turn', () => {
   const reader = new ResponseReader();
   const bodies: string[] = [];
-  const sink = {
+  const consumer = {
     begin() {},
     write: (piece: Buffer) => bodies.push(piece.toString()) > 0,
     end: (last: Buffer) => void bodies.push(last.toString()),
@@ -146,7 +146,7 @@ test('a connection carries several answers in turn', () => {
     `${OK}Content-Length: 1\r\n\r\nb`,
     `${CHUNKED}1\r\nc\r\n0\r\n\r\n`,
   ]) {
-    reader.read(Buffer.from(text), sink);
+    reader.read(Buffer.from(text), consumer);
     assert.equal(reader.reusable, true);
   }
   assert.deepEqual(

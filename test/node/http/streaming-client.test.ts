@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import type { UpstreamError } from '../../../src/lib/errors.ts';
-import { type ResponseSink, StreamingHttpClient } from '../../../src/node/http/streaming-client.ts';
+import { type ResponseConsumer, StreamingHttpClient } from '../../../src/node/http/streaming-client.ts';
 
 /** The first bytes of an answer arrive sooner, however busy the machine is. */
 const TIMEOUT_MS = 800;
 
-const IGNORE: ResponseSink = { begin() {}, write: () => true, end() {}, abort() {} };
+const IGNORE: ResponseConsumer = { begin() {}, write: () => true, end() {}, abort() {} };
 
 test('the timeout of an answer is suspended while paused and restarts afterwards', async (t) => {
   const server = createServer((socket) => {

@@ -1,7 +1,7 @@
 /** Client input ends in an answer or a refusal that says what is wrong, within a time limit. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { IndexSource } from '../../../src/api/endpoint.ts';
+import type { EndpointSource } from '../../../src/api/endpoint.ts';
 import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
 import { createCall } from '../../../src/gateway/call.ts';
 import { readLogsQuery } from '../../../src/gateway/logs/logs-query.ts';
@@ -163,7 +163,7 @@ const PARAMETERS = [
 ];
 
 /** The REST endpoints over an index; `addresses` are some that it contains. */
-export function restInputs(source: IndexSource, head: Head, addresses: readonly string[]): Property {
+export function restInputs(source: EndpointSource, head: Head, addresses: readonly string[]): Property {
   const endpoints = ENDPOINTS.map((endpoint) => ({
     endpoint,
     answer: endpoint.prepare(source),

@@ -93,7 +93,7 @@ const TOKEN_BLOCK = /* sql */ `
   CROSS JOIN blocks b ON b.number = ${blockNumberSql('k.first_transfer')}
   LEFT JOIN token_metadata m ON m.address = w.address`;
 
-export class IndexSource {
+export class SinkSource {
   /** Knows the addresses of the chunk read last. */
   readonly book: AddressBook;
   /** The rewrites of the index. */
