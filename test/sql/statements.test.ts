@@ -87,6 +87,24 @@ describe('a statement', () => {
     ]);
   });
 
+  test('may have numbers as text, where a column has numbers', () => {
+    const conditions = [
+      "block_number = '1'",
+      "t.block_number IN ('1', ' 2 ')",
+      "block_number BETWEEN'1'AND'10'",
+      "'+1' <= block_number AND (log_index IS NULL OR log_index = '7')",
+      "amount_real > '4.5'",
+      "amount = '5'",
+      "(block_number > '7' OR block_number < '2')",
+    ];
+    for (const condition of conditions)
+      assert.deepEqual(run(`SELECT count(*) FROM transfers t WHERE ${condition}`).rows, [[1]], condition);
+    const joined =
+      "SELECT count(*) FROM blocks b JOIN transfers t ON t.block_number = '1' AND b.number = '1'";
+    assert.deepEqual(run(joined).rows, [[1]]);
+    assert.deepEqual(run("SELECT count(*) FROM transfers WHERE block_number = '1x'").rows, [[0]]);
+  });
+
   test('with a space or a quote of a web page or a document is told so', () => {
     refused('\u00a0SELECT 1', /looks like a space \(U\+00A0\): type a space/);
     refused('SELECT\u200bnumber FROM blocks', /looks like a space \(U\+200B\)/);

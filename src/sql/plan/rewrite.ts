@@ -15,6 +15,7 @@ import { type Condition, conditionsOf, type Value } from './conditions.ts';
 import { Edits } from './edits.ts';
 import { foldOf } from './fold.ts';
 import { literalEdits } from './literals.ts';
+import { numberEdits } from './numbers.ts';
 import { endByLimit, extremeOf, orderOf } from './order.ts';
 import { parameterOf, placeTables } from './place.ts';
 import type { ScopeItem } from './scope.ts';
@@ -98,6 +99,8 @@ class Rewriting {
     const shapeOf = (table: string | null) => this.shapeOf(table, hidden);
     for (const item of from) this.visitJoined(item, hidden);
     const items = from.map((item): ScopeItem => ({ alias: item.alias, shape: shapeOf(item.table) }));
+    for (const condition of [core.where, ...from.map(({ on }) => on)])
+      for (const { start, end, text } of numberEdits(condition, items)) this.edits.replace(start, end, text);
     const conditions = conditionsOf(core, from, items, shapeOf);
     const placed = placeTables(from, items, conditions);
     const order = orderOf(query, core, from, items, placed, this.options);
