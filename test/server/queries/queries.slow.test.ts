@@ -68,6 +68,9 @@ const PATHS = z.object({
   ),
 });
 
+/** As listed, of an optional parameter without more. */
+const PARAMETER = { required: false, default: null, minimum: null, maximum: null, description: '' };
+
 async function jsonOf(response: Response): Promise<z.infer<typeof ANSWER>> {
   return ANSWER.parse(await response.json());
 }
@@ -258,24 +261,8 @@ describe('a named query', () => {
       path: '/api/queries/top_holders',
       description: 'The largest holders of a token',
       parameters: [
-        {
-          name: 'token',
-          type: 'address',
-          required: true,
-          default: null,
-          minimum: null,
-          maximum: null,
-          description: '',
-        },
-        {
-          name: 'most',
-          type: 'integer',
-          required: false,
-          default: '10',
-          minimum: '1',
-          maximum: '100',
-          description: '',
-        },
+        { ...PARAMETER, name: 'token', type: 'address', required: true },
+        { ...PARAMETER, name: 'most', type: 'integer', default: '10', minimum: '1', maximum: '100' },
       ],
       columns: ['holder_address', 'balance'],
       limit: 1000,
