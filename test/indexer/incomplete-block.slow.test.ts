@@ -130,7 +130,9 @@ test('indexing waits and says so while the node traces nothing', async (t) => {
   const node = await startNode(t, { chain: CHAIN });
   const proxy = await startMisbehavingNode({ upstream: node.url });
   t.after(() => proxy.close());
-  proxy.misbehave({ nullFor: ['debug_traceBlockByHash', 'debug_traceTransaction'] });
+  proxy.misbehave({
+    nullFor: ['debug_traceBlockByHash', 'debug_traceBlockByNumber', 'debug_traceTransaction'],
+  });
   const index = { confirmMs: 100, gapAfterMs: 300 };
   const indexer = startIndexer(t, { http: proxy.url, dir: tempDir(t), index });
   await waitFor(() => /block \d+ has no traces yet/.test(indexer.status().reason ?? ''), {

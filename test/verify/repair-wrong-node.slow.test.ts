@@ -124,7 +124,10 @@ test('a repair whose balancer shows it blocks of another chain removes nothing',
     replace: (method, [tag, isWhole], result) =>
       method === 'eth_getBlockByNumber' && isWhole === false ? (headers.get(tag) ?? result) : result,
   });
-  await assert.rejects(repairFile(path, node.url, 20, 20, endWaiting), /begin the repair at a lower block/);
+  await assert.rejects(
+    repairFile(path, node.url, 20, 20, endWaiting),
+    /the node's block 20 changed while it was traced/,
+  );
   assert.deepEqual(dumpIndex(path), before);
 });
 
