@@ -112,7 +112,8 @@ export function useBlockTransfers(limit: number, fromBlock: number | null, pause
     isLoading.current = true;
     try {
       while (reached.current.number < wanted.current.number || reached.current.hash !== wanted.current.hash) {
-        const { number } = wanted.current;
+        const report = wanted.current;
+        const { number } = report;
         // After a reorg the report is no higher, and what was listed from there on has left the chain.
         const next = Math.max(reached.current.number + 1, number - MAX_BLOCKS + 1, fromBlock ?? 0);
         const first = Math.min(next, number);
@@ -122,7 +123,8 @@ export function useBlockTransfers(limit: number, fromBlock: number | null, pause
         setTransfers((before) =>
           [...added, ...before.filter(({ blockNumber }) => blockNumber < first)].slice(0, limit),
         );
-        if (first === number) break;
+        // A later report may have come meanwhile.
+        if (first === number && report === wanted.current) break;
       }
     } finally {
       isLoading.current = false;
