@@ -14,13 +14,13 @@ export async function batchTraces(
   signal?: AbortSignal,
   projection?: Projection,
 ): Promise<RpcReply[]> {
-  const send = () =>
-    tracing.batch(tracing.refusesTracerTimeout ? calls.map(withoutTimeout) : calls, signal, projection);
-  const replies = await send();
+  const sendWithout = () => tracing.batch(calls.map(withoutTimeout), signal, projection);
+  if (tracing.refusesTracerTimeout) return sendWithout();
+  const replies = await tracing.batch(calls, signal, projection);
   const isRefused = replies.some((reply) => 'error' in reply && isRefusedTimeout(reply.error));
-  if (!isRefused || tracing.refusesTracerTimeout) return replies;
+  if (!isRefused) return replies;
   tracing.refusesTracerTimeout = true;
-  return send();
+  return sendWithout();
 }
 
 function withoutTimeout({ method, params: [about, options] }: RpcCall): RpcCall {
