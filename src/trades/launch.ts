@@ -146,7 +146,7 @@ function keptAmount({ balance, amount }: LaunchBuyer): bigint {
   return balance < amount ? balance : amount;
 }
 
-/** The part of what it got that a buyer still holds; null if it kept nothing from the start. */
+/** The fraction of the received amount that a buyer still holds; null if it passed all of it on at once. */
 export function heldShare(buyer: LaunchBuyer): number | null {
   return buyer.amount === 0n ? null : share(keptAmount(buyer), buyer.amount);
 }

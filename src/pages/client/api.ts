@@ -8,7 +8,7 @@ import type { Throttle } from './throttle.ts';
 const MAX_RETRIES = 5;
 
 /** A request and its answer, for each section's list of requests. */
-export interface Exchange {
+export interface ApiExchange {
   method: 'GET' | 'POST';
   /** Includes the query. */
   path: string;
@@ -24,7 +24,7 @@ export interface Exchange {
 
 export interface Answered<T> {
   data: T;
-  exchange: Exchange;
+  exchange: ApiExchange;
 }
 
 export class Api {
@@ -55,7 +55,7 @@ export class Api {
 
   /** Any request; `body` is JSON text. Rejects like `get`. */
   async send<T>(
-    method: Exchange['method'],
+    method: ApiExchange['method'],
     path: string,
     body: string | null,
     signal: AbortSignal,
@@ -73,7 +73,7 @@ export class Api {
 
   /** Answer types come from the server's schemas; the server's tests check answers against them. */
   private async sendOnce<T>(
-    method: Exchange['method'],
+    method: ApiExchange['method'],
     path: string,
     body: string | null,
     signal: AbortSignal,

@@ -2,7 +2,7 @@
 import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Answers, EndpointName, Query } from './answers.ts';
-import type { Answered, Api, Exchange } from './api.ts';
+import type { Answered, Api, ApiExchange } from './api.ts';
 import { ApiError, logFault } from './api-error.ts';
 
 /** Delay before retrying what passes by itself, by the error's code. A node is away for longer than a restart takes. */
@@ -21,7 +21,7 @@ export interface Loaded<T> {
    * a question about something it does not have.
    */
   data: T | undefined;
-  exchanges: readonly Exchange[];
+  exchanges: readonly ApiExchange[];
   error: unknown;
   loading: boolean;
   reload: () => void;
@@ -60,7 +60,7 @@ function useContextOrThrow(): ApiContext {
 /** Answers to several requests, combined. */
 export interface Bundle<T> {
   data: T;
-  exchanges: readonly Exchange[];
+  exchanges: readonly ApiExchange[];
 }
 
 /**

@@ -1,7 +1,7 @@
 /** "Try it": sends a documented request with the visitor's key and shows the answer. */
 import { useState } from 'preact/hooks';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../../api/openapi/openapi.ts';
-import { Api, type Exchange } from '../client/api.ts';
+import { Api, type ApiExchange } from '../client/api.ts';
 import { errorText } from '../client/api-error.ts';
 import { PUBLIC_KEY, readKey, saveKey } from '../client/key.ts';
 import { request } from '../client/request.ts';
@@ -40,7 +40,7 @@ export function TryIt(props: TryItProps) {
 }
 
 function RequestForm({ path, method, operation }: TryItProps & { operation: OpenApiOperation }) {
-  const [exchange, setExchange] = useState<Exchange | null>(null);
+  const [exchange, setExchange] = useState<ApiExchange | null>(null);
   const [problem, setProblem] = useState('');
   const [isSending, setSending] = useState(false);
   const needsKey = operation.security === undefined;

@@ -1,13 +1,13 @@
 /** Downloads the list of a section as CSV. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Exchange } from '../client/api.ts';
+import type { ApiExchange } from '../client/api.ts';
 import { errorText, logFault } from '../client/api-error.ts';
 import { csvName, csvOf, MAX_CSV_ROWS } from '../client/csv.ts';
 import { download } from '../client/download.ts';
 import { useApi } from '../client/use-answer.ts';
 import { grouped } from './format.ts';
 
-export function CsvButton({ list }: { list: Exchange }) {
+export function CsvButton({ list }: { list: ApiExchange }) {
   const api = useApi();
   const [isLoading, setLoading] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);

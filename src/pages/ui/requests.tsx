@@ -1,5 +1,5 @@
 /** The requests behind a section, as curl commands with their answers. */
-import type { Exchange } from '../client/api.ts';
+import type { ApiExchange } from '../client/api.ts';
 import { Copy } from './copy.tsx';
 import { grouped } from './format.ts';
 import { href } from './router.ts';
@@ -8,7 +8,7 @@ import { href } from './router.ts';
 const MAX_CHARACTERS = 20_000;
 
 interface RequestsProps {
-  exchanges: readonly Exchange[];
+  exchanges: readonly ApiExchange[];
   /** Whether answers are visible initially. */
   isOpen?: boolean;
 }
@@ -23,7 +23,7 @@ export function Requests({ exchanges, isOpen = false }: RequestsProps) {
   );
 }
 
-function Request({ exchange, isOpen }: { exchange: Exchange; isOpen: boolean }) {
+function Request({ exchange, isOpen }: { exchange: ApiExchange; isOpen: boolean }) {
   const { method, path, status, ms, block, answer } = exchange;
   const command = curl(exchange);
   const text = JSON.stringify(answer, null, 2);
@@ -51,7 +51,7 @@ function Request({ exchange, isOpen }: { exchange: Exchange; isOpen: boolean }) 
 }
 
 /** Excludes the key from everything shown and copied. */
-function curl({ path, body }: Exchange): string {
+function curl({ path, body }: ApiExchange): string {
   const data = body === null ? '' : ` -H 'Content-Type: application/json' -d '${body}'`;
   return `curl -H "X-API-Key: $ATLAS_KEY"${data} '${href(path)}'`;
 }

@@ -8,17 +8,17 @@ import type { ReplyWriter } from '../http/reply.ts';
 import { addGetRoute, type HttpMetrics, routeMeter, sendMetered } from '../http/route.ts';
 import type { HttpRequest, TemplatedApp } from '../uws.ts';
 import { plainReference } from './plain-reference.ts';
-import { buildReference, type Queries, type Reference } from './reference.ts';
+import { type ApiReference, buildReference, type Queries } from './reference.ts';
 
 const NO_QUERIES: Queries = [];
 
-let built: { of: Queries; reference: Reference } | undefined;
+let built: { of: Queries; reference: ApiReference } | undefined;
 
 /**
  * With named queries, builds the reference for the first server of the process, before it listens: on a request, it
  * would hold the event loop. A reload rebuilds it if it changes the queries.
  */
-function referenceOf(of: Queries): Reference {
+function referenceOf(of: Queries): ApiReference {
   if (of.length === 0) return plainReference();
   if (built?.of !== of) built = { of, reference: buildReference(of) };
   return built.reference;

@@ -2,11 +2,11 @@
  * The reference of an API without named queries. The bundle has it ready (scripts/build/bundle.ts), because building it
  * would be a fifth of the time that a start takes.
  */
-import { buildReference, type Reference } from './reference.ts';
+import { type ApiReference, buildReference } from './reference.ts';
 
-let built: Reference | undefined;
+let built: ApiReference | undefined;
 
-export function plainReference(): Reference {
+export function plainReference(): ApiReference {
   built ??= buildReference([]);
   return built;
 }

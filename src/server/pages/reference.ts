@@ -19,7 +19,7 @@ import { codeSample, escapeHtml, type ParameterRow, parameterTable, table } from
 import { STREAMS_SECTION } from './docs-streams.ts';
 
 /** The reference of the API, the same for every server of a process. */
-export interface Reference {
+export interface ApiReference {
   /** The contents of the page's placeholders. */
   parts: Record<string, string>;
   /** The documents for programs, as JSON by path. */
@@ -30,7 +30,7 @@ export interface Reference {
 export type Queries = readonly Pick<PreparedQuery, 'endpoint'>[];
 
 /** Takes 0.15 s. */
-export function buildReference(queries: Queries): Reference {
+export function buildReference(queries: Queries): ApiReference {
   const openApi = openApiDocument(
     version,
     queries.map(({ endpoint }) => endpoint),

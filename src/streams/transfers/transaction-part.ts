@@ -89,15 +89,15 @@ interface CollectedPart {
 }
 
 /** What a part says about purchases and sales. */
-type Exchange = Pick<SideFacts, 'exchange' | 'reason'> & { gaveSomething: boolean };
+type WalletExchange = Pick<SideFacts, 'exchange' | 'reason'> & { gaveSomething: boolean };
 
-const NO_EXCHANGE: Exchange = { exchange: null, reason: null, gaveSomething: false };
+const NO_EXCHANGE: WalletExchange = { exchange: null, reason: null, gaveSomething: false };
 
 /** The complete part of a wallet in a transaction. */
 export class TransactionPart {
   private readonly collected: CollectedPart;
   /** Null until a token's event asks for it. */
-  private exchange: Exchange | null = null;
+  private exchange: WalletExchange | null = null;
   /** Undefined until an event asks for it. */
   private trade: TradeFacts | null | undefined = undefined;
 
@@ -117,12 +117,12 @@ export class TransactionPart {
     return this.tellsTrade ? { ...facts, trade: this.tradeAt(place) } : facts;
   }
 
-  private exchangeOnce(): Exchange {
+  private exchangeOnce(): WalletExchange {
     this.exchange ??= this.findExchange();
     return this.exchange;
   }
 
-  private findExchange(): Exchange {
+  private findExchange(): WalletExchange {
     const { part, contractOf } = this.collected;
     const gap = this.collected.gap();
     if (gap !== null)

@@ -1,7 +1,7 @@
 /** A token: its facts, holders, transfers and first receivers. */
 import { TRANSFER_KINDS } from '../../../model/transfer-kind.ts';
 import type { Answers } from '../../client/answers.ts';
-import type { Exchange } from '../../client/api.ts';
+import type { ApiExchange } from '../../client/api.ts';
 import { useAnswer, useLoaded } from '../../client/use-answer.ts';
 import { BlockLink } from '../../ui/address.tsx';
 import { Units } from '../../ui/amount.tsx';
@@ -45,7 +45,7 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
   const stats = { ...answer, data: answer.data && countedIn(answer.data) };
   const supply = useLoaded<bigint | null>(`supply ${token}`, async (api, signal) => {
     const call = { to: token, data: TOTAL_SUPPLY };
-    const exchanges: Exchange[] = [];
+    const exchanges: ApiExchange[] = [];
     // A contract without this function reverts; then its supply is unknown.
     const reply = await api.rpc<string>('eth_call', [call, 'latest'], signal).catch(() => null);
     if (reply !== null) exchanges.push(reply.exchange);

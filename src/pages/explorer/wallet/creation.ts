@@ -1,5 +1,5 @@
 /** Who created a contract, as far as a few requests tell: its first transfers are often of its creation. */
-import type { Api, Exchange } from '../../client/api.ts';
+import type { Api, ApiExchange } from '../../client/api.ts';
 import type { Bundle } from '../../client/use-answer.ts';
 import { type AddressLabel, labelOf } from '../../ui/address.tsx';
 
@@ -24,7 +24,7 @@ export async function findCreation(
   firstBlock: number | null,
   signal: AbortSignal,
 ): Promise<Bundle<Creation | null>> {
-  const exchanges: Exchange[] = [];
+  const exchanges: ApiExchange[] = [];
   const asParty =
     firstBlock === null ? null : await firstOfWallet(api, address, firstBlock, signal, exchanges);
   const asToken = await firstOfToken(api, address, signal, exchanges);
@@ -48,7 +48,7 @@ async function firstOfWallet(
   address: string,
   block: number,
   signal: AbortSignal,
-  exchanges: Exchange[],
+  exchanges: ApiExchange[],
 ): Promise<string | null> {
   const query = { address, before_block: block, include_internal: 'true', limit: MOST };
   const { data, exchange } = await api.get('address_transfers', query, signal);
@@ -60,7 +60,7 @@ async function firstOfToken(
   api: Api,
   token: string,
   signal: AbortSignal,
-  exchanges: Exchange[],
+  exchanges: ApiExchange[],
 ): Promise<string | null> {
   const stats = await api.get('token_stats', { token }, signal);
   exchanges.push(stats.exchange);

@@ -1,6 +1,6 @@
 /** A wallet's balance over time, in the coin or in one of its tokens. */
 import type { Answers } from '../../client/answers.ts';
-import type { Api, Exchange } from '../../client/api.ts';
+import type { Api, ApiExchange } from '../../client/api.ts';
 import { type Bundle, useAnswer, useLoaded } from '../../client/use-answer.ts';
 import { BlockLink } from '../../ui/address.tsx';
 import { Chart, type Point } from '../../ui/chart.tsx';
@@ -85,7 +85,7 @@ async function loadHistory(
   seconds: number,
   signal: AbortSignal,
 ): Promise<Bundle<RangedHistory>> {
-  const exchanges: Exchange[] = [];
+  const exchanges: ApiExchange[] = [];
   let since: string | null = null;
   if (seconds > 0) {
     const summary = await api.get('wallet_summary', { address }, signal);

@@ -1,7 +1,7 @@
 /** The origin of a wallet's first coins, the wallets with the same origin, and the wallets it funded. */
 import { useState } from 'preact/hooks';
 import type { Answers } from '../../client/answers.ts';
-import type { Exchange } from '../../client/api.ts';
+import type { ApiExchange } from '../../client/api.ts';
 import { ApiError } from '../../client/api-error.ts';
 import { useLoaded } from '../../client/use-answer.ts';
 import { usePages } from '../../client/use-pages.ts';
@@ -44,7 +44,7 @@ function Chain({ address }: { address: string }) {
     const hops = first.data.chain;
     const last = hops.at(-1)?.funder;
     const isFull = hops.length === depth;
-    const exchanges: Exchange[] = [first.exchange];
+    const exchanges: ApiExchange[] = [first.exchange];
     if (last === undefined || isFull) return { data: { hops, refusal, lastFunder: null, isFull }, exchanges };
     const end = await api.get('wallet_funding_source', { address: last }, signal);
     const lastFunder = end.data.firstFunding?.from ?? null;
