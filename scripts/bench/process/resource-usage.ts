@@ -1,5 +1,6 @@
 /** Resource usage of processes, from Linux: proc(5). */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { waitUntil } from '../wait-until.ts';
 
 /** Ticks of `/proc/<pid>/stat` per second; fixed for programs on Linux. */
 const TICKS = 100;
@@ -10,6 +11,24 @@ export function cpuSeconds(pid: number): number {
   // The name of the program, in brackets, may hold spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
+}
+
+/** Processor time within a second that a daemon without work may use, seconds: it polls its node. */
+const IDLE_SECONDS = 0.08;
+
+/**
+ * Resolves once a process has used next to no processor time for a second. A daemon that has just been filled asks its
+ * node about wallets and tokens for some more seconds, which would count as the cost of the requests measured then.
+ */
+export async function untilIdle(pid: number): Promise<void> {
+  let before = Number.NEGATIVE_INFINITY;
+  const probe = (): true | null => {
+    const now = cpuSeconds(pid);
+    const used = now - before;
+    before = now;
+    return used <= IDLE_SECONDS ? true : null;
+  };
+  await waitUntil(probe, { what: 'the daemon to have no work left', timeoutMs: 300_000, everyMs: 1_000 });
 }
 
 /** Seconds of processor time of a process's first thread, to the nanosecond. */

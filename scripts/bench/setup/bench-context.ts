@@ -10,6 +10,7 @@ import { FatalError } from '../../../src/lib/errors.ts';
 import { removeOnParentExit } from '../../../src/lib/kill-on-parent-exit.ts';
 import type { BenchOptions } from '../options.ts';
 import { type Cores, chooseCores } from '../process/cores.ts';
+import { untilIdle } from '../process/resource-usage.ts';
 import { WorkerProcess } from '../process/worker-process.ts';
 import type { ChainNodeActions } from '../workers/chain-node.ts';
 import type { WorkerActions, WorkerName } from '../workers/workers.ts';
@@ -70,7 +71,7 @@ export class BenchContext {
     return this.foundSubjects;
   }
 
-  /** Runs a daemon on the filled index for the duration of `use`, by default against the node. */
+  /** Runs a daemon on the filled index for the duration of `use`, by default against the node. Waits until it is idle. */
   async withServingDaemon<T>(
     options: Partial<DaemonOptions>,
     use: (daemon: DaemonProcess) => Promise<T>,
@@ -78,7 +79,10 @@ export class BenchContext {
     const [dataDir, chain] = [await this.filledFolder(), await this.chain()];
     return this.withDaemon(
       { dataDir, nodeHttp: chain.url, nodeWs: '', cores: this.cores.server, ...options },
-      use,
+      async (daemon) => {
+        await untilIdle(daemon.pid);
+        return use(daemon);
+      },
     );
   }
 
