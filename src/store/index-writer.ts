@@ -9,7 +9,7 @@ import type { TradeRules } from '../model/trade-rules.ts';
 import { Appender } from './append.ts';
 import { type BlockRange, gapsBetween } from './block-gaps.ts';
 import { prepareTimeOf } from './block-times.ts';
-import { chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
+import { chainOf, hashAt, prepareLastBlock, setChain, type Tip } from './chain.ts';
 import type { ChainAnchors } from './chain-anchors.ts';
 import type { Commit } from './commit/commit.ts';
 import type { OnStep } from './commit/on-step.ts';
@@ -52,6 +52,8 @@ export class IndexWriter {
   private readonly code: WalletCodeTable;
   private readonly tables: Tables;
   private readonly wal: WriteAheadLog;
+  /** Prepared, because background loops ask for the head many times a second. */
+  private readonly lastBlock: ReturnType<typeof prepareLastBlock>;
   /** The next commit, prepared but not written. */
   private prepared: { batches: readonly BlockBatch[]; commit: Commit } | null = null;
 
@@ -74,6 +76,7 @@ export class IndexWriter {
       this.metadata = new TokenMetadataTable(db);
       this.code = new WalletCodeTable(db);
       this.wal = new WriteAheadLog(db);
+      this.lastBlock = prepareLastBlock(db);
       this.fileIdentity = new FileIdentity(path);
     } catch (error) {
       db?.close();
@@ -120,12 +123,12 @@ export class IndexWriter {
   }
 
   head(): Tip | null {
-    return this.withStorageErrors(() => readLastBlock(this.db));
+    return this.withStorageErrors(() => this.lastBlock());
   }
 
   /** The latest timestamp of all blocks, Unix seconds; 0 while there are none. */
   latestTime(): number {
-    return this.withStorageErrors(() => prepareTimeOf(this.db)(readLastBlock(this.db)?.number ?? -1));
+    return this.withStorageErrors(() => prepareTimeOf(this.db)(this.lastBlock()?.number ?? -1));
   }
 
   hashAt(number: number): ReturnType<typeof hashAt> {
@@ -240,7 +243,7 @@ export class IndexWriter {
   /** What does not follow from all transfers yet (derived.ts). */
   incompleteDerived(): DerivedEnd[] {
     return this.withStorageErrors(() =>
-      this.tables.derived.incomplete(readLastBlock(this.db)?.lastTransfer ?? 0),
+      this.tables.derived.incomplete(this.lastBlock()?.lastTransfer ?? 0),
     );
   }
 
@@ -252,7 +255,7 @@ export class IndexWriter {
     this.checkpointWalIfLarge();
     let isDone = false;
     const step = this.db.transaction(() => {
-      isDone = !this.tables.derived.step(readLastBlock(this.db)?.lastTransfer ?? 0, transfers);
+      isDone = !this.tables.derived.step(this.lastBlock()?.lastTransfer ?? 0, transfers);
     });
     this.write(() => step.immediate());
     return isDone ? null : this.walBytes();
@@ -321,7 +324,7 @@ export class IndexWriter {
 
   /** Those of the wallets whose code is to be read. */
   unreadCode(wallets: readonly number[]): UnreadCode[] {
-    return this.withStorageErrors(() => this.code.unread(wallets, readLastBlock(this.db)?.number ?? 0));
+    return this.withStorageErrors(() => this.code.unread(wallets, this.lastBlock()?.number ?? 0));
   }
 
   /** `contracts`: wallets and whether each is a contract. `block`: head of the index when their code was read. */

@@ -40,8 +40,8 @@ export function runMetadataLoop(
   const step = async (): Promise<boolean> => {
     const unread = store.unreadTokens(Date.now() / 1000, TOKENS_PER_BATCH);
     const tokens = [...unread, ...tokensToRefresh(store, refresh, TOKENS_PER_BATCH - unread.length)];
-    const head = store.head();
-    if (tokens.length === 0 || head === null) return false;
+    const head = tokens.length === 0 ? null : store.head();
+    if (head === null) return false;
     const { found, busy } = await fetchMetadata(store, client, head, tokens, signal);
     for (const token of found) reportDecimals(store, token, log);
     store.saveMetadata(found);

@@ -52,8 +52,8 @@ export function runWalletCodeLoop(options: WalletCodeLoopOptions, signal: AbortS
   const { store, client, requests, log, onDamage } = options;
   const step = async (): Promise<boolean> => {
     const wallets = requests.next();
-    const head = store.head();
-    if (wallets.length === 0 || head === null || !options.isFollowing()) return false;
+    const head = wallets.length === 0 ? null : store.head();
+    if (head === null || !options.isFollowing()) return false;
     const unread = store.unreadCode(wallets);
     if (unread.length > 0) {
       const block = toQuantity(head.number);
