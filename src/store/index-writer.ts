@@ -242,9 +242,7 @@ export class IndexWriter {
 
   /** What does not follow from all transfers yet (derived.ts). */
   incompleteDerived(): DerivedEnd[] {
-    return this.withStorageErrors(() =>
-      this.tables.derived.incomplete(this.lastBlock()?.lastTransfer ?? 0),
-    );
+    return this.withStorageErrors(() => this.tables.derived.incomplete(this.lastBlock()?.lastTransfer ?? 0));
   }
 
   /**
