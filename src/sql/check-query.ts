@@ -1,6 +1,7 @@
 /** Checks a query without an index: whether it may run, and what it gives and reads. */
 import { openMemory } from '../store/open-database.ts';
 import { defineFunctions } from './functions.ts';
+import { withHint } from './hints/query-hints.ts';
 import { rewriteQuery } from './plan/rewrite.ts';
 import { QueryRefusal } from './query-refusal.ts';
 import { refusalOf } from './session.ts';
@@ -22,6 +23,14 @@ export interface CheckedQuery {
 
 /** Throws QueryRefusal. */
 export function checkQuery(text: string): CheckedQuery {
+  try {
+    return checked(text);
+  } catch (error) {
+    throw withHint(error, text);
+  }
+}
+
+function checked(text: string): CheckedQuery {
   const statement = readStatement(text);
   const parameters = namedParameters(statement.text);
   const rewritten = rewriteQuery(statement, SHAPES, { timesAscend: true });
@@ -49,7 +58,7 @@ export function checkQuery(text: string): CheckedQuery {
       isRepeatable: isRepeatable(statement.nodes, parameters.length > 0),
     };
   } catch (error) {
-    throw refusalOf(error, statement.text, rewritten);
+    throw refusalOf(error, rewritten);
   } finally {
     memory.close();
   }

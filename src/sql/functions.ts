@@ -56,15 +56,15 @@ const SCALARS: readonly ScalarFunction[] = [
   },
   {
     name: 'least',
-    signature: 'least(a, b)',
-    description: 'the lower of two amounts, where min() would compare their texts',
-    run: exact('least()', lower),
+    signature: 'least(a, b, ...)',
+    description: 'the lowest of amounts, where min() would compare their texts',
+    run: extreme('least()', (a, b) => a < b),
   },
   {
     name: 'greatest',
-    signature: 'greatest(a, b)',
-    description: 'the higher of two amounts',
-    run: exact('greatest()', (a, b) => a + b - lower(a, b)),
+    signature: 'greatest(a, b, ...)',
+    description: 'the highest of amounts',
+    run: extreme('greatest()', (a, b) => a > b),
   },
   {
     name: 'to_hex',
@@ -90,7 +90,11 @@ export const FUNCTIONS: readonly SqlFunction[] = [SUM, ...SCALARS];
 
 export function defineFunctions(db: Db): void {
   for (const { name, signature, run } of SCALARS)
-    db.function(name, { deterministic: true, safeIntegers: true }, withParameters(signature, run));
+    db.function(
+      name,
+      { deterministic: true, safeIntegers: true, varargs: signature.includes('...') },
+      withParameters(signature, run),
+    );
   db.aggregate<bigint | null>(SUM.name, {
     deterministic: true,
     safeIntegers: true,
@@ -105,6 +109,7 @@ export function defineFunctions(db: Db): void {
 function withParameters(signature: string, run: ScalarFunction['run']): ScalarFunction['run'] {
   const count = signature.split(',').length;
   if (count === 1) return (a) => run(a);
+  if (signature.includes('...')) return run;
   return count === 2 ? (a, b) => run(a, b) : (a, b, c) => run(a, b, c);
 }
 
@@ -112,9 +117,14 @@ function exact(what: string, run: (a: bigint, b: bigint) => bigint): ScalarFunct
   return (a, b) => (a === null || b === null ? null : run(integerOf(a, what), integerOf(b, what)).toString());
 }
 
-function lower(a: bigint, b: bigint): bigint {
-  if (a < b) return a;
-  return b;
+/** Of any number of amounts, the one that goes before all others. */
+function extreme(what: string, isBefore: (a: bigint, b: bigint) => boolean): ScalarFunction['run'] {
+  return (...values) => {
+    if (values.includes(null)) return null;
+    const [first, ...others] = values.map((value) => integerOf(value, what));
+    if (first === undefined) throw new QueryRefusal(`${what} takes amounts`);
+    return others.reduce((best, value) => (isBefore(value, best) ? value : best), first).toString();
+  };
 }
 
 function mulDiv(...values: unknown[]): string | null {

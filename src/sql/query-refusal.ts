@@ -7,11 +7,16 @@ const MAX_CHARACTERS = 300;
 /** A query that is not run, or fails by its own fault. The message may quote the query: it is put on one line. */
 export class QueryRefusal extends Error {
   override name = 'QueryRefusal';
+  /** The message without the hint. */
+  readonly reason: string;
+  readonly hint: string;
   /** `hint`: what to write instead, told whole. */
   constructor(message: string, hint = '') {
     const line = onOneLine(message);
-    const shown = line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS)} ...` : line;
-    super(hint === '' ? shown : `${shown}; ${onOneLine(hint)}`);
+    const reason = line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS)} ...` : line;
+    super(hint === '' ? reason : `${reason}; ${onOneLine(hint)}`);
+    this.reason = reason;
+    this.hint = hint;
   }
 }
 

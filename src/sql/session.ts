@@ -8,8 +8,8 @@ import type { Db, Statement } from '../store/open-database.ts';
 import { openMemory } from '../store/open-database.ts';
 import { DamageError } from '../store/storage-error.ts';
 import { defineFunctions } from './functions.ts';
+import { nameHint, withHint } from './hints/query-hints.ts';
 import { type RewrittenQuery, rewriteQuery } from './plan/rewrite.ts';
-import { hintFor } from './query-hints.ts';
 import { QueryRefusal } from './query-refusal.ts';
 import { type Arguments, argumentsOf } from './tables/arguments.ts';
 import { foldRows } from './tables/fold.ts';
@@ -85,6 +85,19 @@ export class SqlSession {
     parameters: Parameters = {},
     onPlan: (plan: TablePlan[]) => void = () => undefined,
   ): QueryAnswer {
+    try {
+      return this.answer(text, limits, parameters, onPlan);
+    } catch (error) {
+      throw withHint(error, text);
+    }
+  }
+
+  private answer(
+    text: string,
+    limits: QueryLimits,
+    parameters: Parameters,
+    onPlan: (plan: TablePlan[]) => void,
+  ): QueryAnswer {
     const statement = readStatement(text);
     const memory = openMemory();
     this.index.exec('BEGIN');
@@ -92,7 +105,7 @@ export class SqlSession {
       const end = this.reads.begin();
       const rewritten = rewriteQuery(statement, this.shapes, { timesAscend: this.reads.timesAscend() });
       const plan = rewritten.uses.map((use) => this.planOf(use));
-      const answer = this.execute(memory, statement.text, rewritten, limits, parameters, () => onPlan(plan));
+      const answer = this.execute(memory, rewritten, limits, parameters, () => onPlan(plan));
       const { number, hash, timestamp, startBlock } = end;
       const head = { number, hash, timestamp };
       return { ...answer, head, startBlock, gaps: this.gaps.get() ?? 0, damage: damageOf(this.index), plan };
@@ -120,7 +133,6 @@ export class SqlSession {
 
   private execute(
     memory: Db,
-    text: string,
     rewritten: RewrittenQuery,
     { rows: mostRows, bytes: mostBytes }: QueryLimits,
     parameters: Parameters,
@@ -146,7 +158,7 @@ export class SqlSession {
       }
       return { columns, rows, cut: null };
     } catch (error) {
-      throw refusalOf(error, text, rewritten);
+      throw refusalOf(error, rewritten);
     }
   }
 
@@ -209,13 +221,13 @@ const FAULTS_OF_QUERIES = [
   'SQLITE_FULL',
 ];
 
-/** A mistake in the query `text` as a QueryRefusal; anything else as it is. */
-export function refusalOf(error: unknown, text: string, { restore, uses }: RewrittenQuery): unknown {
+/** A mistake in the query as a QueryRefusal; anything else as it is. */
+export function refusalOf(error: unknown, { restore, uses }: RewrittenQuery): unknown {
   if (!(error instanceof Error) || error instanceof QueryRefusal || error instanceof DamageError)
     return error;
   const isOfQuery = 'code' in error && FAULTS_OF_QUERIES.includes(String(error.code));
   const isOfDriver = error instanceof TypeError || error instanceof RangeError;
   if (!isOfQuery && !isOfDriver) return error;
   const message = restore(error.message);
-  return new QueryRefusal(message, hintFor(message, text, uses));
+  return new QueryRefusal(message, nameHint(message, uses));
 }

@@ -46,23 +46,92 @@ test('the columns of any table are told whole, those of many tables within a bou
   assert.ok(long.length < 600 && long.includes('; holders has'), long);
 });
 
+test('a name that is nearly right, or one of another table, is told', () => {
+  assert.match(messageOf('SELECT balanc FROM holders'), /: balanc; did you mean balance\?; holders has /);
+  assert.match(
+    messageOf('SELECT t.symbol FROM transfers t'),
+    /; symbol is a column of tokens; transfers has /,
+  );
+  assert.match(messageOf('SELECT 1 FROM token'), /; did you mean tokens\? the tables are transfers, /);
+  assert.equal(messageOf('SELECT sumamount(1)'), 'no such function: sumamount; did you mean sum_amount()?');
+});
+
 test('the words of other databases are answered with those that work here', () => {
+  const FIRST = /; LIMIT n at the end/;
+  const TIMES = /; times are text: datetime\('now'\)/;
+  const CASTS = /; a cast is written CAST/;
+  const PATTERNS = /; x LIKE 'a%' takes/;
+  const ARRAYS = /; there are no arrays: x IN/;
+  const PARTS = /; substr\(x, from, length\)/;
+  const LISTS = /; the tables and columns are listed by "atlas-node sql \.schema"/;
   for (const [query, hint] of [
-    ["SELECT date_trunc('day', timestamp) FROM blocks", /; date\(x\) is the day/],
-    ['SELECT now()', /; datetime\('now'\)/],
-    ["SELECT to_char(timestamp, 'YYYY') FROM blocks", /; strftime/],
-    ['SELECT median_of(1)', /; besides those of SQLite .* \.functions/],
-    [
-      "SELECT * FROM blocks WHERE timestamp > datetime('now') - interval '7 days'",
-      /; datetime\(x, '-7 days'\)/,
-    ],
-    ["SELECT * FROM tokens WHERE symbol ILIKE 'demo'", /; LIKE takes/],
-    ['SELECT amount::real FROM transfers', /./],
-    ['SHOW TABLES', /atlas-node sql \.schema/],
-    ['DESCRIBE transfers', /atlas-node sql \.schema/],
-    ['SELECT * FROM information_schema.tables', /without a schema: transfers, /],
+    ['SELECT TOP 10 * FROM transfers', FIRST],
+    ['SELECT * FROM transfers FETCH FIRST 5 ROWS ONLY', FIRST],
+    ['SELECT * FROM blocks ORDER BY number OFFSET 5 ROWS FETCH NEXT 5 ROWS ONLY', FIRST],
+    ['SELECT * FROM blocks WHERE rownum < 10', FIRST],
+    ['SELECT * FROM blocks LIMIT ALL', FIRST],
+    ['SELECT DISTINCT ON (token_address) * FROM transfers', /; GROUP BY x gives one row for each x/],
+    ['SELECT * FROM tokens k, LATERAL (SELECT 1) x', /; only a query among the results/],
+    ['SELECT * FROM tokens k CROSS APPLY (SELECT 1) x', /; only a query among the results/],
+    ['SELECT * FROM blocks QUALIFY row_number() OVER (ORDER BY number) = 1', /WHERE n = 1$/],
+    ['SELECT * FROM transfers TABLESAMPLE BERNOULLI (1)', /; id % 100 = 0/],
+    ['SELECT token_address, count(*) FROM transfers GROUP BY ALL', /; GROUP BY names its columns/],
+    ['SELECT token_address FROM transfers GROUP BY ROLLUP(token_address)', /; GROUP BY names its columns/],
+    ['SELECT * EXCLUDE (amount) FROM transfers', /; name the columns/],
+    ['SELECT from, to FROM transfers', /are from_address and to_address$/],
+    ["SELECT 1 FROM transfers t WHERE t.to = 'a'", /are from_address and to_address$/],
+    ['SELECT amount::numeric FROM transfers', CASTS],
+    ['SELECT TRY_CAST(amount AS DOUBLE) FROM transfers', CASTS],
+    ['SELECT toUInt256(amount) FROM transfers', CASTS],
+    ["SELECT date_trunc('day', timestamp) FROM blocks", TIMES],
+    ['SELECT now()', TIMES],
+    ["SELECT to_char(timestamp, 'YYYY') FROM blocks", TIMES],
+    ["SELECT * FROM blocks WHERE timestamp > datetime('now') - interval '7 days'", TIMES],
+    ['SELECT * FROM blocks WHERE timestamp > current_timestamp - INTERVAL 7 DAY', TIMES],
+    ["SELECT timestamp '2026-01-01'", TIMES],
+    ['SELECT datediff(day, timestamp, 1) FROM blocks', TIMES],
+    ['SELECT EXTRACT(hour FROM timestamp) FROM blocks', TIMES],
+    ["SELECT timestamp AT TIME ZONE 'UTC' FROM blocks", TIMES],
+    ["SELECT * FROM tokens WHERE symbol ILIKE 'demo'", PATTERNS],
+    ["SELECT * FROM tokens WHERE symbol ~* '^d'", PATTERNS],
+    ["SELECT * FROM tokens WHERE symbol REGEXP 'd'", PATTERNS],
+    ["SELECT * FROM tokens WHERE symbol SIMILAR TO 'd'", PATTERNS],
+    ["SELECT * FROM tokens WHERE regexp_like(symbol, 'd')", PATTERNS],
+    ["SELECT * FROM tokens WHERE symbol = ANY(ARRAY['DEMO'])", ARRAYS],
+    ["SELECT * FROM tokens WHERE symbol = ANY('{DEMO}')", ARRAYS],
+    ['SELECT array_agg(symbol) FROM tokens', ARRAYS],
+    ['SELECT json_agg(symbol) FROM tokens', /; json_group_array\(x\)/],
+    ["SELECT position('x' IN tx_hash) FROM transfers", PARTS],
+    ['SELECT substring(tx_hash FROM 1 FOR 4) FROM transfers', PARTS],
+    ['SELECT left(tx_hash, 4) FROM transfers', PARTS],
+    ["SELECT encode(tx_hash, 'hex') FROM transfers", /; addresses and hashes are text/],
+    ["SELECT group_concat(symbol SEPARATOR ',') FROM tokens", /; group_concat\(x, ', '\)/],
+    ["SELECT listagg(symbol, ',') FROM tokens", /; group_concat\(x, ', '\)/],
+    ['SELECT count(DISTINCT from_address, to_address) FROM transfers', /counts pairs$/],
+    ['SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY amount_real) FROM transfers', /; median\(x\)/],
+    ['SELECT stddev(amount_real) FROM transfers', /; sqrt\(avg/],
+    ['SELECT nvl(token_id, 0) FROM transfers', /; coalesce/],
+    ['SELECT div(amount, 2) FROM transfers', /; a \/ b of whole numbers is cut; .*mul_div/],
+    ['SELECT 7 // 2', /; a \/ b of whole numbers is cut/],
+    ['SELECT 2 ^ 3', /; pow\(a, b\)/],
+    [`SELECT 1 FROM wallets WHERE address = 0x${'ab'.repeat(20)}`, /; addresses .* in single quotes: '0x/],
+    ['SELECT * FROM generate_series(1, 10)', /; WITH RECURSIVE/],
+    ['SELECT 1 FROM dual', /; SELECT needs no FROM/],
+    ['SELECT * FROM transactions', /; the index has transfers/],
+    ['SELECT * FROM readable_transfers', /; named_transfers and/],
+    ['SHOW TABLES', LISTS],
+    ['DESCRIBE transfers', LISTS],
+    ['.tables', LISTS],
+    ['\\d transfers', LISTS],
+    ['SELECT * FROM information_schema.tables', LISTS],
+    ['SELECT * FROM sqlite_master', LISTS],
     ['SELECT * FROM atlas.transfers', /without a schema: transfers, /],
+    ['SELECT * FROM main.transfers', /without "main\."/],
+    ['EXPLAIN ANALYZE SELECT 1', /; EXPLAIN QUERY PLAN/],
+    ['FROM transfers', /; SELECT \* FROM name/],
+    ['SELECT median_of(1)', /; besides those of SQLite .* \.functions/],
   ] as const)
     assert.match(messageOf(query), hint, query);
-  assert.doesNotMatch(messageOf('DELETE FROM transfers'), /\.schema/);
+  assert.doesNotMatch(messageOf('DELETE FROM transfers'), /;/);
+  assert.doesNotMatch(messageOf("SELECT 'a ILIKE b' FROM -- interval '1 day'\n"), /;/, 'texts and comments');
 });

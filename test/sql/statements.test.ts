@@ -207,7 +207,9 @@ describe('a statement', () => {
     refused('SELECT :a', /./);
     refused("SELECT abs('x', 2)");
     refused("SELECT json('{')");
-    refused('SELECT abs(-9223372036854775808)', /overflow/);
+    refused('SELECT abs(-9223372036854775808)', /overflow; sum_amount/);
+    refused('SELECT least(1.5, 2)', /; min\(a, b\)/);
+    refused("SELECT 1 FROM blocks WHERE hash MATCH 'a'", /; x LIKE/);
     refused('SELECT length(zeroblob(2000000000))', /too big/);
     refused(`SELECT ${'a'.repeat(500_000)}`, /no such column/);
     refused('SELECT "a\nb\u202e".c FROM blocks', /no such column/);
@@ -250,6 +252,8 @@ describe('a statement', () => {
     assert.equal(one('mul_div(7, 3, 0)'), null);
     assert.equal(one("least('9', '10')"), '9');
     assert.equal(one("greatest('9', '10')"), '10');
+    assert.equal(one("least(3, '-10', 5)"), '-10');
+    assert.equal(one('greatest(1, NULL, 2)'), null);
     assert.equal(one(`negate('${big}')`), `-${big}`);
     assert.equal(one(`to_hex('${big}')`), `0x${'f'.repeat(64)}`);
     assert.equal(one(`from_hex('0x${'F'.repeat(64)}')`), big);
@@ -271,6 +275,7 @@ describe('a statement', () => {
       'to_hex(-1)',
       "sum_amount('x')",
       'negate(1.5)',
+      'least()',
     ])
       refused(`SELECT ${wrong}`);
   });

@@ -1,5 +1,6 @@
 /** The commands of the prompt that begin with a dot. Most also work as `atlas-node sql .schema`. */
 import { FUNCTIONS } from '../../sql/functions.ts';
+import { closestName } from '../../sql/hints/closest-name.ts';
 import { SHAPES } from '../../sql/tables/tables.ts';
 import { alignColumns } from '../format.ts';
 import { FORMATS } from './answer-text.ts';
@@ -40,7 +41,12 @@ function tableLines(): string[][] {
 
 function printSchema(table: string | undefined): void {
   const wanted = SHAPES.filter(({ name }) => table === undefined || name === table.toLowerCase());
-  if (wanted.length === 0) console.log(`there is no table "${table}": type .tables`);
+  if (wanted.length === 0) {
+    const names = SHAPES.map(({ name }) => name);
+    const meant = closestName(table ?? '', names);
+    const advice = meant === undefined ? `the tables are ${names.join(', ')}` : `did you mean ${meant}?`;
+    console.log(`there is no table "${table}": ${advice}`);
+  }
   for (const { name, columns } of wanted)
     console.log(`${name}(${columns.map((column) => `${column.name} ${column.type}`).join(', ')})`);
 }

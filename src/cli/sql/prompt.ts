@@ -6,6 +6,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { makePrivateFolder } from '../../lib/files.ts';
 import type { QueryProcess } from '../../sql/process/query-process.ts';
 import { tokensOf } from '../../sql/text/tokens.ts';
+import { commandOf } from './command-of.ts';
 import { type AnswerOptions, printAnswer } from './print-answer.ts';
 
 const PROMPT = 'atlas> ';
@@ -13,16 +14,6 @@ const CONTINUED = '  ...> ';
 const HISTORY_LINES = 1_000;
 /** Stands for a line break in the file of earlier queries, as in that of psql. */
 const BREAK = '\x01';
-
-/** What people type who know other prompts. */
-const COMMANDS: Partial<Record<string, string>> = {
-  help: '.help',
-  '?': '.help',
-  '\\?': '.help',
-  exit: '.exit',
-  quit: '.exit',
-  '\\q': '.exit',
-};
 
 /** Where lines come from, and where the prompt is shown. Answers go to the console. */
 interface Terminal {
@@ -120,12 +111,6 @@ function complete(line: string, before: string, callback: Completed): void {
     ({ completions }) => callback(null, completions(line, before)),
     (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), [[], '']),
   );
-}
-
-/** The command of a line, undefined for a part of a query. */
-function commandOf(line: string): string | undefined {
-  const text = line.trim();
-  return text.startsWith('.') ? text : COMMANDS[text.replace(/;$/, '').toLowerCase()];
 }
 
 /** Whether a query ends with a semicolon, behind which a comment may stand. */

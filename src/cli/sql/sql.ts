@@ -6,6 +6,7 @@ import { ConfigError, FatalError } from '../../lib/errors.ts';
 import type { QueryProcess } from '../../sql/process/query-process.ts';
 import { addConfigOptions, addNotes, examples, existingIndexPath } from '../options.ts';
 import { FORMATS } from './answer-text.ts';
+import { commandOf } from './command-of.ts';
 import { type AnswerOptions, printAnswer } from './print-answer.ts';
 
 const NOTES = [
@@ -41,9 +42,10 @@ export function addSql(program: Command): void {
   addNotes(command, ...NOTES);
   const load = addConfigOptions(command, ['--data-dir']);
   command.action(async (query: string | undefined, options: AnswerOptions) => {
-    if (query?.trim().startsWith('.')) {
+    const dotCommand = commandOf(query ?? '');
+    if (dotCommand !== undefined) {
       const { runCommand } = await import('./dot-commands.ts');
-      return void runCommand(query.trim(), options);
+      return void runCommand(dotCommand, options);
     }
     const { queries } = await import('./queries.ts');
     try {

@@ -5,6 +5,7 @@
  * `transfers t ... WHERE t.token_address = X` reads `"transfers#1"(X) AS t`. The conditions stay in the query and are
  * checked row by row. So arguments only narrow what is read; where none is found, all rows are.
  */
+import { closestName } from '../hints/closest-name.ts';
 import { QueryRefusal } from '../query-refusal.ts';
 import type { TableShape, TableUse } from '../tables/shape.ts';
 import { type FromItem, joinedIn, readFrom } from '../text/from-clause.ts';
@@ -153,7 +154,14 @@ class Rewriting {
   private refuseUnknown({ table, source, args }: FromItem, hidden: ReadonlySet<string>): void {
     if (table === null || isGroup(source) || hidden.has(table)) return;
     if (args !== null && FUNCTIONS.includes(table)) return;
-    throw new QueryRefusal(`there is no table "${table}"`, `the tables are ${this.names()}`);
+    const meant = closestName(
+      table,
+      this.shapes.map(({ name }) => name),
+    );
+    throw new QueryRefusal(
+      `there is no table "${table}"`,
+      `${meant === undefined ? '' : `did you mean ${meant}? `}the tables are ${this.names()}`,
+    );
   }
 
   private refusalOfFrom(from: readonly Node[]): QueryRefusal {

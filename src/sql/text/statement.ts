@@ -6,10 +6,6 @@ import { type Token, tokensOf } from './tokens.ts';
 
 const STARTS = ['select', 'with', 'values'];
 
-/** How other databases are asked for their tables and columns. */
-const DESCRIBING = ['show', 'describe', 'desc', 'pragma'];
-const LISTS = 'the tables and columns are listed by: atlas-node sql .schema';
-
 /** What reads the file, the disk or SQLite's own tables. */
 const RESERVED = [
   /^(?:pragma_|sqlite_|fts[0-9]|rtree|geopoly)/,
@@ -40,7 +36,6 @@ export function readStatement(text: string): Statement {
   )
     throw new QueryRefusal(
       'only queries are run: a statement begins with SELECT, WITH or VALUES, or with EXPLAIN and one of these',
-      isWord(nodes[skipped], ...DESCRIBING) ? LISTS : '',
     );
   for (const [i, token] of tokens.slice(0, end).entries()) {
     refuseReserved(token, tokens[i + 1]);

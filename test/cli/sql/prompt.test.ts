@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import { commandOf } from '../../../src/cli/sql/command-of.ts';
 import { completions } from '../../../src/cli/sql/completion.ts';
 import { runPrompt } from '../../../src/cli/sql/prompt.ts';
 import { pause } from '../../../src/lib/async.ts';
@@ -94,4 +95,29 @@ test('names are completed by the tables that the lines above name', () => {
     'h.bal',
   ]);
   assert.deepEqual(completions('.sch'), [['.schema'], '.sch']);
+  assert.deepEqual(completions('.schema hold'), [['holders'], 'hold']);
+  assert.deepEqual(completions('.format j'), [['json'], 'j']);
+  assert.deepEqual(completions('SELECT h.holder_a'), [['h.holder_address'], 'h.holder_a'], 'before FROM');
+  assert.deepEqual(completions('SELECT strf', 'x'), [['strftime('], 'strf']);
+});
+
+test('the tables and columns are listed as in other prompts', async (t) => {
+  const columns = [
+    '\\d blocks',
+    'describe "blocks";',
+    'SHOW COLUMNS FROM atlas.blocks;',
+    'PRAGMA table_info(blocks);',
+  ];
+  for (const line of [...columns, 'desc BLOCKS', 'Explain blocks'])
+    assert.equal(commandOf(line), '.schema blocks');
+  for (const line of ['\\dt', 'show  tables;', '.tables']) assert.equal(commandOf(line), '.tables');
+  assert.equal(commandOf('\\d'), '.schema');
+  for (const line of ['SELECT 1', 'describe SELECT 1', 'show', '', 'EXPLAIN SELECT 1;'])
+    assert.equal(commandOf(line), undefined);
+  const { asked, printed } = await type(t, '\\d blocks\n.schema block\nexit\n');
+  assert.deepEqual(asked, []);
+  assert.match(
+    printed,
+    /\nblocks\(number integer, [^\n]*\)\nthere is no table "block": did you mean blocks\?/,
+  );
 });
