@@ -71,7 +71,7 @@ export class BenchContext {
     return this.foundSubjects;
   }
 
-  /** Runs a daemon on the filled index for the duration of `use`, by default against the node. Waits until it is idle. */
+  /** Runs a daemon on the filled index while `use` does, by default against the node. Waits until it is idle. */
   async withServingDaemon<T>(
     options: Partial<DaemonOptions>,
     use: (daemon: DaemonProcess) => Promise<T>,
