@@ -18,12 +18,18 @@ export function isInMilliseconds(timestamp: number): boolean {
   return timestamp >= FIRST_MILLISECONDS;
 }
 
+/** Development nodes and chains that keep time as a float send fractions of a second. */
+export function withoutFraction(value: unknown): unknown {
+  if (typeof value === 'number') return Math.floor(value);
+  return typeof value === 'string' ? value.replace(/^(\d+)\.\d+$/, '$1') : value;
+}
+
 /**
  * Reads a timestamp as Unix seconds. A chain in milliseconds may have a first block in seconds. Throws InMilliseconds
  * for one block in milliseconds: the others are in seconds.
  */
 export function readBlockTime(value: unknown, { milliseconds = false }: DecodeRules): number {
-  const timestamp = readQuantity(value, 'timestamp', MAX_MILLISECONDS);
+  const timestamp = readQuantity(withoutFraction(value), 'timestamp', MAX_MILLISECONDS);
   if (!isInMilliseconds(timestamp)) return timestamp;
   if (milliseconds) return Math.floor(timestamp / 1_000);
   throw new InMilliseconds(

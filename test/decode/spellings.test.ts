@@ -62,6 +62,8 @@ const same: [string, Change][] = [
     'decimal strings',
     { block: { number: '5', timestamp: '100' }, tx: { value: '5' }, frame: { value: '3' } },
   ],
+  ['a fraction of a second', { block: { timestamp: 100.75 } }],
+  ['a fraction of a second in a text', { block: { timestamp: '100.0' } }],
   ['0x for zero', { log: { logIndex: '0x' } }],
   ['more than 64 digits of which the first are zero', { tx: { value: `0x${'0'.repeat(70)}5` } }],
   [
@@ -102,7 +104,8 @@ for (const [what, change] of same) {
 }
 
 const refused: [string, Change, RegExp][] = [
-  ['a fraction', { block: { timestamp: 1.5 } }, /block 5.*: the node sent 1\.5 as timestamp/],
+  ['a fraction', { block: { number: 5.5 } }, /the node sent 5\.5 as block number/],
+  ['a negative time', { block: { timestamp: -0.5 } }, /block 5.*: the node sent -1 as timestamp/],
   ['a negative number', { tx: { value: -1 } }, /block 5.* -1 as transaction value/],
   ['a number whose last digits are lost', { tx: { value: 1e18 } }, /block 5.* as transaction value/],
   ['a value of more than 256 bits', { tx: { value: `0x1${'0'.repeat(64)}` } }, /block 5.* transaction value/],

@@ -1,5 +1,5 @@
 /** Finds out whether a chain counts time in milliseconds. */
-import { isInMilliseconds } from '../../decode/block-time.ts';
+import { isInMilliseconds, withoutFraction } from '../../decode/block-time.ts';
 import { spelledNumber } from '../../lib/hex.ts';
 import { isObject } from '../../lib/text.ts';
 import type { RpcClient } from '../../node/client.ts';
@@ -14,7 +14,9 @@ export async function countsMilliseconds(client: RpcClient, signal?: AbortSignal
   const numbers = [...new Set([head, Math.ceil(head / 2), Math.min(1, head)])];
   const replies = await client.batch(numbers.map(headerCall), signal);
   const times = replies.flatMap((reply) =>
-    'result' in reply && isObject(reply.result) ? [spelledNumber(reply.result['timestamp'])] : [],
+    'result' in reply && isObject(reply.result)
+      ? [spelledNumber(withoutFraction(reply.result['timestamp']))]
+      : [],
   );
   return times.length >= Math.min(2, numbers.length) && times.every(isInMilliseconds);
 }
