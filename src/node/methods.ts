@@ -7,7 +7,7 @@ import type { BlockRef } from '../model/block.ts';
 import type { BlockId } from '../model/finality.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcCall, RpcClient } from './client.ts';
-import { isBusy } from './node-errors.ts';
+import { isBusy, isUnknownMethod } from './node-errors.ts';
 import { malformed, readHash, readQuantity } from './reply.ts';
 
 /** The source of internal native transfers. */
@@ -21,8 +21,16 @@ function callTracer(timeoutMs: number): unknown {
   return { tracer: 'callTracer', timeout: `${Math.ceil(timeoutMs / 1000)}s` };
 }
 
+/** Nodes from before EIP-695 have only the id of their network, which is that of the chain but for a few chains. */
 export async function fetchChainId(client: RpcClient, signal?: AbortSignal): Promise<number> {
-  return readQuantity(await client.call('eth_chainId', [], signal), 'eth_chainId', 'result');
+  try {
+    return readQuantity(await client.call('eth_chainId', [], signal), 'eth_chainId', 'result');
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || !isUnknownMethod(error)) throw error;
+    const [reply] = await client.batch([{ method: 'net_version', params: [] }], signal);
+    if (reply === undefined || 'error' in reply) throw error;
+    return readQuantity(reply.result, 'net_version', 'result');
+  }
 }
 
 /** Longest stored software name, in characters. Every answer of /status contains the name. */

@@ -47,6 +47,16 @@ describe('typed methods', () => {
     await assert.rejects(fetchChainId(client), isOneLine);
   });
 
+  it('take the id of the network where a node has no eth_chainId', async () => {
+    const errorFor = { eth_chainId: { code: -32601, message: 'the method eth_chainId does not exist' } };
+    node.misbehave({ replace: () => '5151', errorFor });
+    assert.equal(await fetchChainId(client), 5151);
+    node.misbehave({ errorFor: { ...errorFor, net_version: { code: -32601, message: 'no such method' } } });
+    await assert.rejects(fetchChainId(client), /the method eth_chainId does not exist/);
+    node.misbehave({ replace: () => '0x7', errorFor: { eth_chainId: { code: -32603, message: 'busy' } } });
+    await assert.rejects(fetchChainId(client), /busy/);
+  });
+
   it('truncate an endless software name', async () => {
     answer(`Geth/${'1'.repeat(100_000)}`);
     assert.equal(await fetchClientVersion(client), `Geth/${'1'.repeat(195)}`);

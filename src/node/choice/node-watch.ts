@@ -8,8 +8,8 @@ import type { Logger } from '../../log/logger.ts';
 import type { NodeChain, NodeStatus } from '../../model/index-status.ts';
 import { RpcClient, type RpcReply } from '../client.ts';
 import { parseEndpoint } from '../endpoint.ts';
-import { fetchHeaders } from '../methods.ts';
-import { isRateLimited } from '../node-errors.ts';
+import { fetchChainId, fetchHeaders } from '../methods.ts';
+import { isRateLimited, isUnknownMethod } from '../node-errors.ts';
 import { readQuantity } from '../reply.ts';
 import {
   type ChoiceRules,
@@ -209,7 +209,10 @@ export class NodeWatch {
         ],
         signal,
       );
-      const [head = 0, chainId = 0] = replies.map(quantityOf);
+      const [headReply, idReply] = replies;
+      const head = quantityOf(headReply, 'eth_blockNumber');
+      const lacksId = idReply !== undefined && 'error' in idReply && isUnknownMethod(idReply.error);
+      const chainId = lacksId ? await fetchChainId(client, signal) : quantityOf(idReply, 'eth_chainId');
       const latencyMs = performance.now() - startedAt;
       const comparison = await this.compare(at, client, head, chainId);
       if (comparison === null) return null;
@@ -285,9 +288,9 @@ export class NodeWatch {
   }
 }
 
-function quantityOf(reply: RpcReply, at: number): number {
-  if ('error' in reply) throw reply.error;
-  return readQuantity(reply.result, at === 0 ? 'eth_blockNumber' : 'eth_chainId', 'result');
+function quantityOf(reply: RpcReply | undefined, method: string): number {
+  if (reply !== undefined && 'error' in reply) throw reply.error;
+  return readQuantity(reply?.result, method, 'result');
 }
 
 async function referenceOf(client: RpcClient, chainId: number, head: number): Promise<IndexedChain | null> {
