@@ -278,9 +278,10 @@ export function flatLists(
     return places[roots - 1] ?? found;
   };
   const items = readItems(value, 'trace_block result');
+  const isNamed = nameTheirBlock(value);
   for (let i = 0; i < items.length; i++) {
     const trace = readObject(items.at(i), 'trace');
-    if (!isSameHex(trace['blockHash'], blockHash)) {
+    if (isNamed && !isSameHex(trace['blockHash'], blockHash)) {
       throw new UpstreamError(
         'inconsistent',
         `the node sent traces of block ${previewValue(trace['blockHash'])} for ${blockHash}`,
@@ -299,6 +300,15 @@ export function flatLists(
     perTransaction[placeOf(trace, index)]!.push(trace);
   }
   return perTransaction;
+}
+
+/**
+ * Whether traces name their block. Call trees do not, nor do some nodes in flat traces. Then whoever asked for them by
+ * number makes sure that the node still has the block.
+ */
+export function nameTheirBlock(value: unknown): boolean {
+  const items = isList(value) ? readItems(value, 'traces') : [];
+  return items.length === 0 || !isNone(objectIn(items, 0)['blockHash']);
 }
 
 /** A block reward is no transaction's, although Nethermind gave it the hash of one. */

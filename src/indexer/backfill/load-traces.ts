@@ -11,7 +11,7 @@ import { TRACE_FIELDS } from '../../decode/decoded-fields.ts';
 import { hashOfBlock, isNone, type JsonObject } from '../../decode/read-json.ts';
 import { BlockReceipts } from '../../decode/receipts.ts';
 import type { DecodeRules } from '../../decode/rules.ts';
-import { isFrame, rootFrame, tracedHash } from '../../decode/traces.ts';
+import { isFrame, nameTheirBlock, rootFrame, tracedHash } from '../../decode/traces.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { isSameHex, spelledNumber } from '../../lib/hex.ts';
 import { isObject } from '../../lib/text.ts';
@@ -73,10 +73,10 @@ export async function loadTraces(
   if (wanted.length > 1 && !replies.some(isTraced))
     for (const [i, { number }] of wanted.entries())
       if (!isOverLimit(replies[i]!)) requireResult(replies[i]!, 'traces', number);
-  if (method === 'debug_traceBlockByNumber')
+  if (method !== 'debug_traceBlockByHash')
     await requireUnchanged(
       client,
-      wanted.filter((_block, i) => isTraced(replies[i]!)),
+      wanted.filter((_block, i) => isUnnamed(replies[i]!)),
       signal,
     );
   return { replies: new Map(wanted.map(({ number }, i) => [number, replies[i]!])), method };
@@ -84,6 +84,10 @@ export async function loadTraces(
 
 function isTraced(reply: RpcReply): boolean {
   return 'result' in reply && reply.result !== null;
+}
+
+function isUnnamed(reply: RpcReply): boolean {
+  return 'result' in reply && reply.result !== null && !nameTheirBlock(unwrapList(reply.result));
 }
 
 /**
@@ -235,8 +239,9 @@ function traceIn(form: 'tree' | 'flat', reply: RpcReply, txHash: string, blockHa
   const { result } = reply;
   if (form === 'tree') return treeIn(result, txHash);
   if (!Array.isArray(result) || result.length === 0) return null;
+  const isNamed = nameTheirBlock(result);
   const isOfBlock = result.every(
-    (trace: unknown) => isObject(trace) && isSameHex(trace.blockHash, blockHash),
+    (trace: unknown) => isObject(trace) && (!isNamed || isSameHex(trace.blockHash, blockHash)),
   );
   return isOfBlock ? result : null;
 }

@@ -348,3 +348,39 @@ test('receipts that name only the number of their block are its own while the no
   }
   assert.equal(RECEIPTS.length, HASHES.length);
 });
+
+/** The frames of a tree as trace_block lists them. */
+function flat(tx: Members, frame: Members, traceAddress: number[] = []): Members[] {
+  const { type, from, to, value, input, error, calls = [] } = frame;
+  const callType = String(type).toLowerCase();
+  const action = { callType, from, to, value, input };
+  const inner = (calls as Members[]).flatMap((call, i) => flat(tx, call, [...traceAddress, i]));
+  return [{ type: 'call', action, error, result: {}, traceAddress, ...tx }, ...inner];
+}
+
+test('flat traces that do not name their block are its own while the node has it there', async (t) => {
+  const { load, rules, tells } = await listener(t, true);
+  const usual = await load();
+  const known = { ...rules(), traces: 'trace_block' as const };
+  const { block, traces } = honestBlock(BLOCK);
+  const list = (place: Members) =>
+    traces.flatMap(({ txHash, result }) =>
+      flat({ transactionHash: txHash, blockNumber: block['number'], ...place }, result as Members),
+    );
+  const answers = (traced: unknown, header: Members = {}) =>
+    tells((method, _about, result) => {
+      if (method === 'trace_block') return traced;
+      const isHeader =
+        method === 'eth_getBlockByNumber' && typeof (result['transactions'] as unknown[])[0] === 'string';
+      return isHeader ? { ...result, ...header } : result;
+    });
+  answers(list({ blockHash: block['hash'] }), { hash: OTHER });
+  assert.deepEqual(await load(known), usual, 'no header is needed where they do');
+  answers(list({}));
+  assert.deepEqual(await load(known), usual);
+  answers(list({}), { hash: OTHER });
+  await assert.rejects(load(known), /changed while it was traced/);
+  const [first, ...others] = list({});
+  answers([{ ...first, blockHash: block['hash'] }, ...others]);
+  await assert.rejects(load(known), /traces of block/, 'some name it');
+});
