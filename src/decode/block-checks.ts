@@ -36,6 +36,7 @@ export class IncompleteBlockError extends UpstreamError {
 
 /** What is wrong with a log gap, the gravest first. */
 const REASONS: Readonly<Record<BlockCheck, string>> = {
+  receipt: 'receipts of transactions are missing, and with them their logs',
   log_order: 'logs are missing or repeated: their numbers do not rise by one',
   log_index: 'logs are missing: their numbers have holes',
   failed_index: 'logs may be missing: their numbers have holes after failed transactions',

@@ -31,6 +31,7 @@ import {
   addressText,
   BlockReceipts,
   createdContract,
+  isLostReceipt,
   OddParts,
   readReceipt,
   receiverOf,
@@ -113,7 +114,8 @@ function decodeParts(
   const number = readQuantity(block['number'], 'block number');
   if (traces !== null) out.tracedBlock = number;
   const found = checks.found(number);
-  const isStored = found === null || isAccepted(found, rules.tolerance);
+  // The loader lets a receipt be lost only where that is accepted.
+  const isStored = found === null || found.checks.includes('receipt') || isAccepted(found, rules.tolerance);
   if (found !== null && isStored) out.addGap('log', logGapReason(found.checks));
   if (checks.isRenumbered) out.countRenumbered();
   const parent = readHex(block['parentHash'], 64, 'parentHash');
@@ -159,6 +161,7 @@ interface TransactionParts {
 function decodeTransaction(decoding: Decoding, parts: TransactionParts): void {
   const { out, checks, rules } = decoding;
   const { hash, at, tx, receipt, isRepeat } = parts;
+  if (isLostReceipt(receipt)) checks.add('receipt', `the receipt of ${hash} is missing`);
   const trace = usableTrace(decoding, parts);
   const logs = logsOf(decoding, receipt, at, hash);
   const mint = rules.version < 2 ? null : mintOf(tx);
@@ -334,9 +337,12 @@ function readTraces(
     : flatTraces(traces.value, txHashes, blockHash, extraHashes);
 }
 
-/** Before Byzantium receipts had no status: the root call decides, and without traces success is assumed. */
+/**
+ * Before Byzantium receipts had no status: the root call decides, and without traces success is assumed, unless the
+ * receipt is lost.
+ */
 function succeeded(receipt: JsonObject, trace: TransactionTrace | null): boolean {
-  return readStatus(receipt['status']) ?? (trace === null || !trace.root.failed);
+  return readStatus(receipt['status']) ?? (trace === null ? !isLostReceipt(receipt) : !trace.root.failed);
 }
 
 function isSystemTransaction(tx: JsonObject): boolean {

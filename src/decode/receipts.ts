@@ -173,6 +173,18 @@ export function readReceipt(receipts: Items, position: number): JsonObject {
   throw new OddParts('malformed', `the node sent ${previewValue(receipt)} as receipt`);
 }
 
+const LOST = Symbol('lost receipt');
+
+/** Stands for a receipt that the node does not give, where this is put up with. */
+export function lostReceipt(transactionHash: string, blockHash: string): JsonObject {
+  const receipt = { transactionHash, blockHash, logs: [], [LOST]: true };
+  return receipt;
+}
+
+export function isLostReceipt(receipt: JsonObject): boolean {
+  return LOST in receipt;
+}
+
 /** The logs of a receipt. Null is none. Throws OddParts where the receipt does not say. */
 export function logsIn(receipt: JsonObject): JsonObject[] {
   const { logs } = receipt;

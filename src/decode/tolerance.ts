@@ -3,9 +3,10 @@
 /**
  * What an answer contradicts: the numbers of logs within a receipt, between receipts, and after a failed transaction;
  * the block and transaction of a log; a bloom; a root frame, or its status. `unreadable`: a part of a transaction makes
- * no sense.
+ * no sense. `receipt`: the node does not give the receipt of a transaction.
  */
 export type BlockCheck =
+  | 'receipt'
   | 'log_order'
   | 'log_index'
   | 'failed_index'

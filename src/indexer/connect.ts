@@ -33,7 +33,7 @@ import type { IndexerContext } from './indexer-context.ts';
 import { checkNewestHeader } from './newest-header.ts';
 import { type FollowedHead, fetchNodeHead, wrongChainError } from './node-chain.ts';
 import type { IndexerThreadOptions } from './protocol.ts';
-import { MissingPart } from './require-transactions.ts';
+import { MissingPart, MissingReceipts } from './require-transactions.ts';
 import { reportFailure, retryWriteAndReport } from './retry-write.ts';
 import { findHeaderProof } from './root-check.ts';
 import { LastingWords, TracingRefusal, TracingRefusedError } from './tracing-refusal.ts';
@@ -293,7 +293,9 @@ async function askBlock(
     return { isServed: false, words: batch.gaps[0]?.reason ?? '' };
   } catch (error) {
     if (error instanceof IncompleteBlockError) return { isServed: true, proves: true };
-    if (error instanceof MissingPart) return { isServed: false, words: null };
+    if (error instanceof MissingReceipts && error.missing.hasOthers) return { isServed: true, proves: true };
+    const lacks = error instanceof MissingPart || error instanceof MissingReceipts;
+    if (lacks && error.reason === 'inconsistent') return { isServed: false, words: null };
     if (error instanceof UpstreamError && isReason(error))
       return { isServed: false, words: wordsOf(error.message) };
     throw error;

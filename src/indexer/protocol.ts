@@ -10,6 +10,7 @@ import type { IndexStatus } from '../model/index-status.ts';
 import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
 import type { NodeAddress } from '../node/choice/selected-node.ts';
 import type { LoadRules } from './backfill/load-blocks.ts';
+import type { MissingReceiptsFacts } from './require-transactions.ts';
 
 interface NodeLimits {
   timeoutMs: number;
@@ -126,8 +127,13 @@ export type FromBackfillWorker =
   | { id: number; batches: BlockBatch[]; calls: UpstreamCall[] }
   | {
       id: number;
-      /** `incomplete`: of an IncompleteBlockError. */
-      error: { reason: UpstreamFailure; message: string; incomplete: IncompleteBlock | null };
+      /** `incomplete`: of an IncompleteBlockError; `missing`: of MissingReceipts. */
+      error: {
+        reason: UpstreamFailure;
+        message: string;
+        incomplete: IncompleteBlock | null;
+        missing: MissingReceiptsFacts | null;
+      };
       calls: UpstreamCall[];
     }
   | { id: number; cancelled: true }

@@ -2,6 +2,7 @@
  * Distinguishes an empty block from one whose transactions the node lacks. A Monad node has only the headers of blocks
  * before its state sync; a pruning node has only the headers of old blocks.
  */
+import type { IncompleteBlock } from '../decode/block-checks.ts';
 import { hashOfBlock, type JsonObject, readItems, readObject } from '../decode/read-json.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import { isSameHex, spelledNumber } from '../lib/hex.ts';
@@ -20,6 +21,26 @@ export class MissingPart extends UpstreamError {
       `the node does not have the ${part} of block ${number}${sent}, not yet or no longer; ${anotherNode()}`,
     );
   }
+}
+
+/** The node does not give the receipts of some transactions of a block. */
+export class MissingReceipts extends UpstreamError {
+  override name = 'MissingReceipts';
+  readonly missing: MissingReceiptsFacts;
+
+  constructor(missing: MissingReceiptsFacts) {
+    super(missing.reason, missing.message);
+    this.missing = missing;
+  }
+}
+
+/** The same as threads pass it on. */
+export interface MissingReceiptsFacts extends IncompleteBlock {
+  hash: string;
+  /** `inconsistent` where it has none of them, `rpc` where it refuses them. */
+  reason: 'inconsistent' | 'rpc';
+  /** Whether it gives the receipts of other transactions of the block. */
+  hasOthers: boolean;
 }
 
 /** keccak256(rlp('')), the root of an empty trie (Yellow Paper, appendix D). */

@@ -1,6 +1,6 @@
 /**
- * Blocks whose answers contradict themselves. They are read from another node where there is one. Only an answer that
- * stays the same on all nodes for long is stored, as a log gap.
+ * Blocks whose answers contradict themselves, or that lack receipts. They are read from another node where there is
+ * one. Only an answer that stays the same on all nodes for long is stored, as a log gap.
  */
 import { type IncompleteBlock, IncompleteBlockError } from '../decode/block-checks.ts';
 import type { BlockCheck, Tolerance } from '../decode/tolerance.ts';
@@ -10,6 +10,7 @@ import type { BlockBatch } from '../model/block-batch.ts';
 import type { RpcClient } from '../node/client.ts';
 import { type LoadRules, loadBlocks, loadRange } from './backfill/load-blocks.ts';
 import type { OtherNodes } from './other-nodes.ts';
+import { MissingReceipts } from './require-transactions.ts';
 
 /** How often, and over how many milliseconds, all nodes must give the same answer before it is stored. */
 const GAP_ANSWERS = 5;
@@ -72,11 +73,15 @@ export class SuspectBlocks {
     this.options = options;
   }
 
-  /** Loads a range, if need be from another node. Rejects with IncompleteBlockError while a block is incomplete. */
+  /**
+   * Loads a range, if need be from another node. Rejects with IncompleteBlockError or MissingReceipts while a block is
+   * incomplete.
+   */
   async load(range: SuspectRange, loadHere: LoadHere): Promise<BlockBatch[]> {
     try {
       return await loadHere(this.toleranceFor(range.from));
     } catch (error) {
+      if (error instanceof MissingReceipts) return this.loadLacking(error, range, loadHere);
       if (!(error instanceof IncompleteBlockError)) throw error;
       const { found } = error;
       const other = await this.loadElsewhere(found, range);
@@ -85,6 +90,27 @@ export class SuspectBlocks {
       if (isStored) return loadHere(this.toleranceFor(range.from));
       throw new IncompleteBlockError({ ...found, message: `${found.message}; ${ADVICE}` });
     }
+  }
+
+  /**
+   * Likewise for a block that lacks receipts. Near the head they often come a little later, and a node that pruned or
+   * has yet to download them has none around: so only receipts that alone are missing, for long, are given up.
+   */
+  private async loadLacking(
+    { missing }: MissingReceipts,
+    range: SuspectRange,
+    loadHere: LoadHere,
+  ): Promise<BlockBatch[]> {
+    const suspect = this.hear(missing);
+    if (suspect.answers < GAP_ANSWERS) throw new MissingReceipts(missing);
+    const other = await this.loadElsewhere(missing, range);
+    if (typeof other === 'object') return other;
+    const isDue = other === 'same' && this.isDue(suspect);
+    if (isDue && (missing.hasOthers || (await hasReceiptsAround(missing.block, range)))) {
+      this.accept(missing);
+      return loadHere(this.toleranceFor(range.from));
+    }
+    throw new MissingReceipts({ ...missing, message: `${missing.message}; ${ADVICE}` });
   }
 
   private toleranceFor(block: number): Tolerance {
@@ -104,7 +130,9 @@ export class SuspectBlocks {
       try {
         return await loadRange(client, { ...rules, tolerance }, from, to, signal);
       } catch (error) {
-        if (error instanceof IncompleteBlockError && error.found.digest !== digest) said = 'differs';
+        const found = error instanceof MissingReceipts ? error.missing : null;
+        const other = error instanceof IncompleteBlockError ? error.found : found;
+        if (other !== null && other.digest !== digest) said = 'differs';
         throw error;
       }
     }, signal);
@@ -114,25 +142,37 @@ export class SuspectBlocks {
   }
 
   /** Notes the same answer of all nodes. Returns whether it is stored from now on. */
-  private note({ block, digest, message }: IncompleteBlock): boolean {
-    const { suspects, accepted } = this;
-    const { gapAfterMs = GAP_AFTER_MS, log } = this.options;
-    const now = performance.now();
+  private note(found: IncompleteBlock): boolean {
+    const isDue = this.isDue(this.hear(found));
+    if (isDue) this.accept(found);
+    return isDue;
+  }
+
+  private hear({ block, digest }: IncompleteBlock): Suspect {
+    const { suspects } = this;
     const before = suspects.get(block);
-    const suspect = before?.digest === digest ? before : { digest, answers: 0, since: now };
+    const suspect = before?.digest === digest ? before : { digest, answers: 0, since: performance.now() };
     suspect.answers++;
     suspects.delete(block);
     suspects.set(block, suspect);
     forgetOldest(suspects);
-    if (suspect.answers < GAP_ANSWERS || now - suspect.since < gapAfterMs) return false;
+    return suspect;
+  }
+
+  private isDue({ answers, since }: Suspect): boolean {
+    const { gapAfterMs = GAP_AFTER_MS } = this.options;
+    return answers >= GAP_ANSWERS && performance.now() - since >= gapAfterMs;
+  }
+
+  private accept({ block, digest, message }: IncompleteBlock): void {
+    const { suspects, accepted } = this;
     suspects.delete(block);
     accepted.push(digest);
     if (accepted.length > MAX_SUSPECTS) accepted.shift();
-    log.error(
+    this.options.log.error(
       { block, reason: message },
       'an incomplete block is stored as a log gap: every node gives the same answer',
     );
-    return true;
   }
 
   /** Whether the check that the block fails fails for its neighbours as well, because the chain does otherwise. */
@@ -167,6 +207,32 @@ async function failsAround(
     if (failing >= MIN_FAILING) return true;
   }
   return false;
+}
+
+/** Whether the node gives receipts of blocks before and after the block. */
+async function hasReceiptsAround(block: number, { client, rules, signal }: SuspectRange): Promise<boolean> {
+  const isServed = async (number: number) => {
+    try {
+      const batch = await loadBlocks(
+        client,
+        { ...rules, traces: null, tolerance: {}, isProbe: true },
+        number,
+        number,
+        signal,
+      );
+      return batch.transferCount > 0;
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      return false;
+    }
+  };
+  for (const step of [-1, 1]) {
+    const around = SAMPLE.map((distance) => block + step * distance).filter((number) => number >= 0);
+    let isFound = false;
+    for (const number of around) isFound ||= await isServed(number);
+    if (!isFound) return false;
+  }
+  return true;
 }
 
 function isNear(sampled: number, block: number): boolean {

@@ -102,6 +102,33 @@ test('the same answer of all nodes, often and for long, is stored as a log gap t
   assert.deepEqual(gapsIn(indexer.path), []);
 });
 
+const loseReceipt: Change = (method, answer, block) =>
+  method === 'eth_getBlockReceipts' && block === BAD ? answer.slice(1) : answer;
+
+test('receipts that every node lacks for long are a log gap, unless those around are missing as well', async (t) => {
+  const { url, state } = await startChain(t, loseReceipt);
+  const index = { ...indexOptions, logGapMs: 300 };
+  const one = startIndexer(t, { http: url, dir: tempDir(t), index });
+  await one.reaches(HEAD);
+  assert.deepEqual(one.status().logGaps?.reasons, [
+    { reason: 'receipts of transactions are missing, and with them their logs', blocks: 1 },
+  ]);
+  state.change = (method, answer, block) =>
+    method === 'eth_getBlockReceipts' && block === BAD ? [] : answer;
+  const whole = startIndexer(t, { http: url, dir: tempDir(t), index });
+  await whole.reaches(HEAD);
+  assert.equal(whole.status().logGaps?.blocks, 1);
+  let asked = 0;
+  state.change = (method, answer, block) => {
+    if (method === 'eth_getBlockReceipts' && block === BAD) asked++;
+    return method === 'eth_getBlockReceipts' && block >= BAD ? [] : answer;
+  };
+  const pruned = startIndexer(t, { http: url, dir: tempDir(t), index: { ...index, logGapMs: 0 } });
+  await waitFor(() => asked > 6, { what: 'more than five answers' });
+  assert.ok((pruned.status().head?.number ?? 0) < BAD);
+  assert.equal(pruned.status().logGaps, null);
+});
+
 test('an answer that changes is not stored', async (t) => {
   let calls = 0;
   const { url } = await startChain(t, (method, answer, block) => {

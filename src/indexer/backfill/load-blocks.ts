@@ -26,10 +26,10 @@ import type { Capabilities } from '../../model/index-status.ts';
 import type { RpcClient, RpcReply } from '../../node/client.ts';
 import { blockCall, receiptsCall } from '../../node/methods.ts';
 import { proveLogs } from '../log-proof.ts';
-import { MissingPart, requireTransactions } from '../require-transactions.ts';
+import { MissingPart, MissingReceipts, requireTransactions } from '../require-transactions.ts';
 import { type HeaderProof, RootCheck } from '../root-check.ts';
 import { askAgain, isMissing } from './ask-again.ts';
-import { receiptsOf, requireResult } from './load-receipts.ts';
+import { mayLoseReceipts, receiptsOf, requireResult } from './load-receipts.ts';
 import { type LoadedBlock, loadTraces, traceOneByOne, tracesOf } from './load-traces.ts';
 import { mendReceipts } from './mend-receipts.ts';
 import { mendTransactions } from './mend-transactions.ts';
@@ -113,9 +113,9 @@ async function loadTwice(
   signal: AbortSignal | undefined,
   roots: RootCheck,
 ): Promise<BlockBatch[]> {
-  const { tolerance, learned } = rules;
+  const { tolerance = {}, learned } = rules;
   const mendsReceipts = rules.mendsReceipts || learned?.areReceiptsOdd === true;
-  const off: BlockCheck[] = [...(tolerance?.off ?? [])];
+  const off: BlockCheck[] = [...(tolerance.off ?? [])];
   if (learned?.countsFailed) off.push('failed_index');
   const load = async (tolerant: LoadRules) => {
     const out = new RangeDecoder({ ...tolerant, milliseconds: learned?.milliseconds ?? false }, isSplit);
@@ -131,10 +131,13 @@ async function loadTwice(
     }
     if (!mendsReceipts && hasOddParts(error))
       return loadTwice(isSplit, client, { ...rules, mendsReceipts: true }, from, to, signal, roots);
-    if (!(error instanceof IncompleteBlockError)) throw error;
+    const lost = error instanceof MissingReceipts ? error.missing : null;
+    const mayLose = lost !== null && mayLoseReceipts(tolerance, lost.block, lost.hash);
+    if (!(error instanceof IncompleteBlockError || mayLose)) throw error;
     // Read everything again, in full: only this shows which log is wrong, and whether the blooms prove the logs.
     const batches = await load({ ...rules, mendsReceipts, tolerance: { ...tolerance, off }, inFull: true });
-    const isByFailures = error.found.checks.every((check) => check === 'failed_index');
+    const isByFailures =
+      error instanceof IncompleteBlockError && error.found.checks.every((check) => check === 'failed_index');
     const hasLogGap = batches.some(({ gaps }) => gaps.some(({ kind }) => kind === 'log'));
     if (learned && isByFailures && !hasLogGap) learned.countsFailed = true;
     return batches;
@@ -307,15 +310,17 @@ async function loadBlocksAndReceipts(
       const sent = requireBlock(blockReplies[i]!, number);
       const block = rules.mendsReceipts ? await mendTransactions(client, sent, number, signal) : sent;
       hasHashes ||= block !== sent;
-      const receipts = await receiptsOf(client, { number, block }, receiptReplies[i], signal);
+      const mayLose = mayLoseReceipts(rules.tolerance ?? {}, number, hashOfBlock(block));
+      const receipts = await receiptsOf(client, { number, block }, receiptReplies[i], signal, mayLose);
       blocks.push({ number, block, receipts });
     } catch (error) {
-      if (!(error instanceof MissingPart && mayEndEarly && i > 0)) throw error;
+      const isMissing = error instanceof MissingPart || error instanceof MissingReceipts;
+      if (!(isMissing && mayEndEarly && i > 0)) throw error;
       break;
     }
   }
   if (!rules.mendsReceipts) return blocks;
-  const { isMended, whole } = await mended(client, blocks, signal);
+  const { isMended, whole } = await mended(client, blocks, rules, signal);
   if (rules.learned) rules.learned.areReceiptsOdd = isMended || hasHashes;
   return whole;
 }
@@ -329,9 +334,15 @@ function hasTransactions(reply: RpcReply): boolean {
 async function mended(
   client: RpcClient,
   blocks: readonly LoadedBlock[],
+  { tolerance = {} }: LoadRules,
   signal?: AbortSignal,
 ): Promise<{ isMended: boolean; whole: LoadedBlock[] }> {
-  const mends = await Promise.all(blocks.map((block) => mendReceipts(client, block, signal)));
+  const mends = await Promise.all(
+    blocks.map((loaded) => {
+      const mayLose = mayLoseReceipts(tolerance, loaded.number, hashOfBlock(loaded.block));
+      return mendReceipts(client, loaded, signal, mayLose);
+    }),
+  );
   return {
     isMended: mends.some(({ isMended }) => isMended),
     whole: blocks.map((block, i) => ({ ...block, receipts: mends[i]!.receipts })),

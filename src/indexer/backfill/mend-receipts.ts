@@ -21,21 +21,23 @@ interface Mending {
   number: number;
   hash: string;
   txHashes: readonly string[];
+  mayLose: boolean;
   signal: AbortSignal | undefined;
 }
 
 /**
  * The receipts of a block that were read in full, completed; `isMended` tells whether something was left out. Throws
- * UpstreamError where the node does not tell it elsewhere.
+ * UpstreamError where the node does not tell it elsewhere. With `mayLose`, receipts may be lost.
  */
 export async function mendReceipts(
   client: RpcClient,
   { number, block, receipts }: LoadedBlock,
   signal?: AbortSignal,
+  mayLose = false,
 ): Promise<{ receipts: unknown; isMended: boolean }> {
   const transactions = readTransactions(block);
   const txHashes = transactions.map(transactionHash);
-  const mending: Mending = { client, number, hash: hashOfBlock(block), txHashes, signal };
+  const mending: Mending = { client, number, hash: hashOfBlock(block), txHashes, mayLose, signal };
   const sent: unknown[] = Array.isArray(receipts) ? receipts : [];
   const given = sent.filter(isObject);
   let list = given;
@@ -57,13 +59,13 @@ function lacksLogs({ logs }: JsonObject): boolean {
 
 /** The receipts asked for by transaction, and those that belong to none of the block's. */
 async function withTransactions(
-  { client, number, txHashes, signal }: Mending,
+  { client, number, txHashes, mayLose, signal }: Mending,
   block: JsonObject,
   list: readonly JsonObject[],
 ): Promise<JsonObject[]> {
   const ownHashes = new Set(txHashes);
   const others = list.filter((receipt) => !lacksTransaction(receipt) && !ownHashes.has(hashOf(receipt)));
-  const own = await fetchReceipts(client, block, number, signal);
+  const own = await fetchReceipts(client, block, number, signal, mayLose);
   return [...own.filter(isObject), ...others];
 }
 

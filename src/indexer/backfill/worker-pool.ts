@@ -7,6 +7,7 @@ import type { BlockBatch } from '../../model/block-batch.ts';
 import { ThreadHandle } from '../../threads/thread-handle.ts';
 import type { CallRecorder } from '../node-client.ts';
 import type { BackfillWorkerOptions, FromBackfillWorker } from '../protocol.ts';
+import { MissingReceipts } from '../require-transactions.ts';
 
 interface PendingRange {
   resolve: (batches: BlockBatch[]) => void;
@@ -140,11 +141,17 @@ export class BackfillWorkerPool {
     this.startIdleTimer();
     if ('calls' in message) this.calls.add(message.calls);
     if ('batches' in message) pending?.resolve(message.batches);
-    else if ('error' in message) {
-      const { reason, message: text, incomplete } = message.error;
-      pending?.reject(
-        incomplete === null ? new UpstreamError(reason, text) : new IncompleteBlockError(incomplete),
-      );
-    } else if ('defect' in message) pending?.reject(new Error(`a backfill worker failed: ${message.defect}`));
+    else if ('error' in message) pending?.reject(errorOf(message.error));
+    else if ('defect' in message) pending?.reject(new Error(`a backfill worker failed: ${message.defect}`));
   }
+}
+
+function errorOf({
+  reason,
+  message,
+  incomplete,
+  missing,
+}: Extract<FromBackfillWorker, { error: unknown }>['error']): UpstreamError {
+  if (incomplete !== null) return new IncompleteBlockError(incomplete);
+  return missing === null ? new UpstreamError(reason, message) : new MissingReceipts(missing);
 }

@@ -10,6 +10,7 @@ import type {
   RangeRequest,
   ToBackfillWorker,
 } from '../protocol.ts';
+import { MissingReceipts } from '../require-transactions.ts';
 import { RootCheck } from '../root-check.ts';
 import { loadRange } from './load-blocks.ts';
 
@@ -63,6 +64,7 @@ function failure(id: number, error: unknown, calls: CallRecorder): FromBackfillW
         reason: error.reason,
         message: error.message,
         incomplete: error instanceof IncompleteBlockError ? error.found : null,
+        missing: error instanceof MissingReceipts ? error.missing : null,
       },
       calls: calls.drain(),
     };

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
+import type { Tolerance } from '../../../src/decode/tolerance.ts';
 import { type LoadRules, loadBlocks } from '../../../src/indexer/backfill/load-blocks.ts';
+import { MissingReceipts } from '../../../src/indexer/require-transactions.ts';
 import { RpcClient } from '../../../src/node/client.ts';
 import { PLAIN_RULES } from '../../decode/plain.ts';
 import { NodeError, startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
@@ -35,7 +37,7 @@ async function setUp(t: TestContext) {
   t.after(() => client.close());
   const number = Number(BLOCK.number);
   return {
-    load: () => loadBlocks(client, RULES, number, number),
+    load: (tolerance: Tolerance = {}) => loadBlocks(client, { ...RULES, tolerance }, number, number),
     answer(answers: { list?: () => unknown; single?: (hash: unknown) => unknown; block?: object }) {
       ({ list = list, single = single, block = block } = answers);
     },
@@ -92,4 +94,33 @@ test('a block without transactions has no receipts, whether null, none or an err
     }
   answer({ block: { ...empty, receiptsRoot: `0x${'ab'.repeat(32)}` }, list: fail(-32_000, 'no receipts') });
   await assert.rejects(load(), /no receipts/, 'its header says that there are some');
+});
+
+test('a receipt that the node lacks for good is lost only where that is accepted, and leaves a log gap', async (t) => {
+  const { load, answer } = await setUp(t);
+  const usual = await load();
+  const lost = RECEIPTS[2]!.transactionHash;
+  const single = (hash: unknown) =>
+    hash === lost ? null : (RECEIPTS.find(({ transactionHash }) => transactionHash === hash) ?? null);
+  for (const [list, hasOthers] of [
+    [() => null, true],
+    [() => RECEIPTS.map((receipt) => (receipt.transactionHash === lost ? null : receipt)), true],
+    [fail(-32_000, 'failed to find a transaction in the block'), true],
+  ] as const) {
+    answer({ list, single });
+    const error = await load().catch((error: unknown) => error);
+    assert.ok(error instanceof MissingReceipts, String(error));
+    assert.equal(error.missing.hasOthers, hasOthers);
+    for (const tolerance of [{ accepted: [error.missing.digest] }, { gaps: [{ first: 3, last: 3 }] }]) {
+      const batch = await load(tolerance);
+      assert.ok(batch.gaps.some(({ kind }) => kind === 'log'));
+      assert.ok(batch.transferCount > 0 && batch.transferCount < usual.transferCount);
+    }
+    await assert.rejects(load({ accepted: [`0x${'1'.repeat(64)} receipts: `] }), MissingReceipts);
+  }
+  answer({ list: () => null, single: () => null });
+  const error = await load().catch((error: unknown) => error);
+  assert.ok(error instanceof MissingReceipts && !error.missing.hasOthers, String(error));
+  const batch = await load({ accepted: [error.missing.digest] });
+  assert.deepEqual([batch.transferCount, batch.gaps.some(({ kind }) => kind === 'log')], [0, true]);
 });
