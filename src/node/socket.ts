@@ -56,9 +56,7 @@ export class NodeSocket {
       );
     });
     this.timeout = setTimeout(onTimeout, limits.connectTimeoutMs);
-    const onMessage = this.guarded((data: WebSocket.RawData, isBinary: boolean) =>
-      this.onMessage(data, isBinary),
-    );
+    const onMessage = this.guarded((data: WebSocket.RawData) => this.onMessage(data));
     const onClose = this.guarded((code: number, reason: Buffer) => this.onClose(code, reason.toString()));
     this.ws.on(
       'open',
@@ -112,11 +110,11 @@ export class NodeSocket {
     this.events.onOpen();
   }
 
-  private onMessage(data: WebSocket.RawData, isBinary: boolean): void {
+  /** Proxies that pass messages on as bytes send the text as a binary message. */
+  private onMessage(data: WebSocket.RawData): void {
     if (this.ended) return;
     this.turnEnds ??= this.beginTurn();
-    if (isBinary) this.fail(new UpstreamError('malformed', `${this.origin} sent a binary WebSocket message`));
-    else this.events.onText(data.toString());
+    this.events.onText(data.toString());
     if (performance.now() > this.turnEnds) this.ws.pause();
   }
 

@@ -51,6 +51,14 @@ describe('node subscriptions', () => {
     await happened('connected', 1);
   });
 
+  it('reads a message that a proxy passes on as bytes', async () => {
+    heads(start());
+    await happened('connected');
+    const params = { subscription: `0x${'1'.padStart(32, '0')}`, result: 'Größe' };
+    node.say(Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params })));
+    await happened('connected', 'Größe');
+  });
+
   it('holds notifications that come before the subscribe reply, and calls onConnected before them', async () => {
     node.misbehave({ earlyEvents: ['early 1', 'early 2'] });
     heads(start());

@@ -176,7 +176,7 @@ export class MisbehavingNode {
   }
 
   /** Sends a raw text to every WebSocket. */
-  say(text: string): void {
+  say(text: string | Buffer): void {
     for (const socket of this.#ws.clients) socket.send(text);
   }
 
