@@ -7,7 +7,13 @@ import { UpstreamError, type UpstreamFailure } from '../lib/errors.ts';
 import type { Projection } from '../lib/projection.ts';
 import type { SelectedNode } from './choice/selected-node.ts';
 import { BufferedHttpClient, type NodeResponse } from './http/buffered-client.ts';
-import { GATEWAY_STATUSES, isBusy, isRateLimited, REFUSAL_STATUSES } from './node-errors.ts';
+import {
+  GATEWAY_STATUSES,
+  GATEWAY_TIMEOUTS,
+  isBusy,
+  isRateLimited,
+  REFUSAL_STATUSES,
+} from './node-errors.ts';
 import { AdaptiveRateLimiter } from './rate-limiter.ts';
 import {
   batchName,
@@ -64,8 +70,10 @@ const MAX_WAITING = 4096;
 const FINAL_STATUSES = new Set([...REFUSAL_STATUSES, ...GATEWAY_STATUSES]);
 FINAL_STATUSES.delete(403);
 
-/** Statuses of a broken server, of which there may be several. */
-const BROKEN_STATUSES = new Set([500, 502, 503]);
+/** Statuses of a broken server, of which there may be several, and of an answer without a body. */
+const BROKEN_STATUSES = new Set(
+  [204, 500, ...GATEWAY_STATUSES].filter((status) => !GATEWAY_TIMEOUTS.has(status)),
+);
 /** Pause before the first repetition, milliseconds. */
 const REPEAT_MS = 50;
 

@@ -6,8 +6,16 @@
  */
 import type { UpstreamError } from '../lib/errors.ts';
 
-/** Statuses of a proxy whose node did not answer. A retry may succeed. */
-export const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
+/**
+ * Statuses of a proxy whose node did not answer, also those that Cloudflare and other networks add. A retry may
+ * succeed.
+ */
+export const GATEWAY_STATUSES: ReadonlySet<number> = new Set([
+  502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 529, 530,
+]);
+
+/** Those that come only after the proxy has waited for the node. */
+export const GATEWAY_TIMEOUTS: ReadonlySet<number> = new Set([504, 522, 524]);
 
 /** 4xx statuses about the node or the path to it. All others concern the single request. */
 export const REFUSAL_STATUSES: ReadonlySet<number> = new Set([401, 403, 407, 408, 429]);

@@ -186,7 +186,7 @@ describe('a batch', () => {
 
   it('is not divided when the node is busy, asks for credentials or is not there', async () => {
     await reconnect({ patienceMs: 0 });
-    for (const status of [401, 429, 502, 503, 504]) {
+    for (const status of [401, 429, 502, 503, 504, 521, 524, 529]) {
       node.misbehave({ wire: { kind: 'body', status, text: '<html>' } });
       await rejectsAs('http', client.batch(echoes(4)));
     }

@@ -59,6 +59,9 @@ describe('a single call', () => {
     const broken = [
       { kind: 'body', status: 500, text: 'oops' },
       { kind: 'body', status: 502, text: '' },
+      { kind: 'body', status: 520, text: 'error code: 520' },
+      { kind: 'body', status: 529, text: '' },
+      { kind: 'body', status: 204, text: '' },
       { kind: 'body', status: 200, text: '<html>Just a moment</html>' },
       { kind: 'body', status: 200, text: '' },
       { kind: 'reset' },

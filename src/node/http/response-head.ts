@@ -25,8 +25,11 @@ const TAB = 9;
 const SPACE = 32;
 const ZERO = 48;
 
-/** Statuses of a whole answer, read as 200: some proxies answer a POST with 201, as if they had created something. */
-const WHOLE_STATUSES: ReadonlySet<number> = new Set([201, 202, 203]);
+/**
+ * Statuses of an answer, read as 200: some proxies answer a POST with 201, as if they had created something, or with
+ * 206, of which no part was asked for.
+ */
+const WHOLE_STATUSES: ReadonlySet<number> = new Set([201, 202, 203, 206]);
 
 /**
  * Parses a head without its final empty line. Lines end with a line feed, with or without a carriage return (RFC 9112,

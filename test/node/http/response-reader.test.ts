@@ -106,6 +106,10 @@ const ANSWERS: Record<string, [text: string, expected: Partial<Read>]> = {
     'HTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\nhello',
     { body: 'hello', reusable: true },
   ],
+  'a status of a part, although none was asked for': [
+    'HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\n\r\nhello',
+    { body: 'hello', reusable: true },
+  ],
   'chunks, said in two fields': [
     `${OK}Transfer-Encoding: identity\r\nTransfer-Encoding: Chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
     { body: 'hello', reusable: true },
