@@ -33,6 +33,7 @@ import { mayLoseReceipts, receiptsOf, requireResult } from './load-receipts.ts';
 import { type LoadedBlock, loadTraces, traceOneByOne, tracesOf } from './load-traces.ts';
 import { mendReceipts } from './mend-receipts.ts';
 import { mendTransactions } from './mend-transactions.ts';
+import { whyMissing } from './skipped-height.ts';
 import { countsMilliseconds } from './time-unit.ts';
 
 /** `made`: the rules of the index. */
@@ -262,6 +263,11 @@ function otherNumber(block: unknown, number: number): number | null {
   return Number.isNaN(sent) || sent === number ? null : sent;
 }
 
+/** Whether it is the block asked for, whatever is in it. */
+function isBlock(reply: RpcReply, number: number): boolean {
+  return 'result' in reply && reply.result !== null && otherNumber(reply.result, number) === null;
+}
+
 function lacksBlock(reply: RpcReply, number: number): boolean {
   return isMissing(reply) || ('result' in reply && otherNumber(reply.result, number) !== null);
 }
@@ -315,8 +321,9 @@ async function loadBlocksAndReceipts(
       blocks.push({ number, block, receipts });
     } catch (error) {
       const isMissing = error instanceof MissingPart || error instanceof MissingReceipts;
-      if (!(isMissing && mayEndEarly && i > 0)) throw error;
-      break;
+      const isHeader = error instanceof UpstreamError && !isBlock(blockReplies[i]!, number);
+      if ((isMissing || isHeader) && mayEndEarly && i > 0) break;
+      throw isHeader && !rules.isProbe ? await whyMissing(client, number, error, signal) : error;
     }
   }
   if (!rules.mendsReceipts) return blocks;

@@ -207,3 +207,29 @@ test('a block in milliseconds is malformed, at the head too, unless the whole ch
   assert.deepEqual((await load(FULL, TRACE, FULL + 1)).timestamp[0], seconds.timestamp[0]);
   assert.equal(asked().filter((method) => method === 'eth_blockNumber').length, 3, 'asked once');
 });
+
+const [HASH, OTHER] = [`0x${'11'.repeat(32)}`, `0x${'22'.repeat(32)}`];
+
+test('a height without a block is told from a block that the node lacks', async (t) => {
+  const { node, load } = await setUp(t);
+  const [before, after] = [FULL - 1, FULL + 1];
+  for (const sent of [null, { number: `0x${before.toString(16)}`, hash: HASH, transactions: [] }])
+    for (const isSkipped of [true, false]) {
+      node.misbehave({
+        replace: (method, params, result) => {
+          if (method !== 'eth_getBlockByNumber') return result;
+          const number = Number(params[0]);
+          if (number === before) return { number, hash: HASH, parentHash: OTHER };
+          if (number === after) return { number, hash: OTHER, parentHash: isSkipped ? HASH : OTHER };
+          return sent;
+        },
+      });
+      const message = isSkipped
+        ? /the chain has no block 3: block 4 is the child of block 2/
+        : /does not have the header of block 3/;
+      await assert.rejects(load(FULL), message);
+    }
+  const errorFor = { eth_getBlockByNumber: { code: 12, message: 'requested epoch was a null round (3)' } };
+  node.misbehave({ errorFor });
+  await assert.rejects(load(FULL), /block 3: eth_getBlockByNumber: requested epoch was a null round/);
+});
