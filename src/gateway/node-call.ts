@@ -11,6 +11,7 @@ import { type Throttle, throttleError, WAIT_MS } from './hold-off.ts';
 import { methodKindOf } from './methods.ts';
 import { type AttemptKind, type AttemptOwner, NodeAttempt } from './node-attempt.ts';
 import type { AnchorOptions, NodeCallDeps, NodeCallOptions, TailFacts } from './node-call-options.ts';
+import { rateLimitIn, UNTIMED } from './rate-limit.ts';
 import { errorOf, readNodeAnswer } from './response-tail.ts';
 
 /** Bytes of long answers buffered per turn of the event loop, over all calls. */
@@ -188,6 +189,8 @@ export class NodeCall implements AttemptOwner {
     const answer = attempt.status === 200 ? readAnchored(body, blocks) : null;
     this.deps.onBatch(answer !== null || isBatchAnswer(body));
     if (answer === null) return this.sendAlone();
+    const limited = rateLimitIn(answer.tail); // asked alone, the node would have answered 429
+    if (limited !== null) return this.handleThrottle(attempt, UNTIMED, limited);
     if (!onAnswer(answer)) this.keepOneConsumer();
     this.serve(answer.tail, true, attempt.status);
   }

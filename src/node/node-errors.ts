@@ -75,7 +75,7 @@ export function isExecutionFailure({ code, message }: UpstreamError): boolean {
 
 /** Rate limits as worded by providers. Alchemy and QuickNode apply them to single calls of a batch. */
 const RATE_LIMIT_TEXT =
-  /rate limit|too many requests|concurrent requests|(request|rps) limit|per second|request rate|quota|throttl/i;
+  /rate limit|too many requests?\b|concurrent requests|(request|rps) limit|per second|request rate|quota|throttl/i;
 
 /** Other limits with code -32005: jsonrpsee's batches, Infura's and Alchemy's logs, Besu's range and gas. */
 const OTHER_LIMIT_TEXT =
@@ -94,11 +94,16 @@ export function isRefusedTimeout({ reason, message }: UpstreamError): boolean {
   return reason === 'rpc' && REFUSED_TIMEOUT_TEXTS.some((text) => text.test(message));
 }
 
+/** The error of a call says that the node limits the rate. Code -32005 alone does not: it also means other limits. */
+export function saysRateLimit(error: UpstreamError): boolean {
+  if (error.reason !== 'rpc' || isExecutionFailure(error)) return false;
+  return error.code === 429 || RATE_LIMIT_TEXT.test(error.message);
+}
+
 /** The node limits the rate: the same request will succeed at a lower rate. */
 export function isRateLimited(error: UpstreamError): boolean {
-  if (error.httpStatus === 429) return true;
+  if (error.httpStatus === 429 || saysRateLimit(error)) return true;
   if (error.reason !== 'rpc' || isExecutionFailure(error)) return false;
-  if (error.code === 429 || RATE_LIMIT_TEXT.test(error.message)) return true;
   return error.code === -32005 && !OTHER_LIMIT_TEXT.test(error.message) && !isMissingData(error);
 }
 

@@ -6,9 +6,11 @@ import { collectAnswer } from '../../src/gateway/collect-answer.ts';
 import { CircuitBreaker, type Failover } from '../../src/gateway/failover.ts';
 import { HoldOff } from '../../src/gateway/hold-off.ts';
 import { NodeCall } from '../../src/gateway/node-call.ts';
+import { rateLimitIn } from '../../src/gateway/rate-limit.ts';
 import { ByteBudget } from '../../src/lib/byte-budget.ts';
 import { TurnBudget } from '../../src/lib/limits.ts';
 import { StreamingHttpClient } from '../../src/node/http/streaming-client.ts';
+import { waitFor } from '../support/wait.ts';
 import { startGateway, type TestGatewayOptions } from './gateway.ts';
 import { startNode } from './node.ts';
 
@@ -18,6 +20,9 @@ interface Refusal {
   text?: string;
   delayMs?: number;
 }
+
+/** How providers limit the rate of a call in a batch. */
+const LIMITED = { code: 429, message: 'compute units per second exceeded' };
 
 /** A gateway before a node that refuses single calls as long as `refusal` is set. */
 async function setUp(t: TestContext, options: Partial<TestGatewayOptions> = {}) {
@@ -114,10 +119,17 @@ test('a batch succeeds, with an error for each call', async (t) => {
   }
 });
 
-test('a part of a range waits for the node twice before the whole fails', async (t) => {
+const LIMITED_TEXT = JSON.stringify({ jsonrpc: '2.0', id: 1, error: LIMITED });
+for (const [name, refusal] of [
+  ['a part of a range waits for the node twice before the whole fails', { status: 429, retryAfter: '1' }],
+  ['so it does where the node limits it in words', { status: 200, text: LIMITED_TEXT }],
+] as const) {
+  test(name, (t) => checkParts(t, refusal));
+}
+
+async function checkParts(t: TestContext, refusal: Refusal): Promise<void> {
   const { state, ask } = await setUp(t);
   const range = { fromBlock: '0x1', toBlock: '0x96' }; // more than one part
-  const refusal = { status: 429, retryAfter: '1' };
   await ask('eth_getLogs', [{ ...range, toBlock: '0x1' }]);
   const asked = ask('eth_getLogs', [{ ...range, address: [] }]);
   state.refusal = refusal;
@@ -129,7 +141,55 @@ test('a part of a range waits for the node twice before the whole fails', async 
   const failing = ask('eth_getLogs', [range]);
   state.refusal = refusal;
   const failed = await failing;
-  assert.deepEqual([failed.status, failed.error?.data.upstream], [429, true]);
+  assert.deepEqual(
+    [failed.status, failed.error],
+    refusal.status === 200
+      ? [200, LIMITED]
+      : [429, { code: -32005, message: failed.error.message, data: { upstream: true, retryAfter: 1 } }],
+  );
+}
+
+test('a call that the node limits within a batch of ours gets the status that it had got alone', async (t) => {
+  const answerTo = (method: string, block: unknown) => {
+    if (method !== 'eth_getBlockByNumber') return '0x1388';
+    const number = typeof block === 'string' && block.startsWith('0x') ? block : '0x1388';
+    return { number, hash: `0x${number.slice(2).padStart(64, '1')}`, parentHash: `0x${'2'.repeat(64)}` };
+  };
+  const node = await startNode(t, (body, response) => {
+    const parsed = JSON.parse(body);
+    const answers = [parsed].flat().map(({ id, method, params: [block] }) => {
+      const isLimited = Array.isArray(parsed) && method === 'eth_getBalance';
+      return {
+        jsonrpc: '2.0',
+        id,
+        ...(isLimited ? { error: LIMITED } : { result: answerTo(method, block) }),
+      };
+    });
+    response.end(JSON.stringify(Array.isArray(parsed) ? answers : answers[0]));
+  });
+  const gateway = startGateway(t, { url: node.url, local: false });
+  const params = [`0x${'1'.repeat(40)}`, '0x1'];
+  const request = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'eth_getBalance', params });
+  const isLimited = () => node.received.some((body) => /^\[.*getBalance/.test(body));
+  const answer = await waitFor(
+    async () => {
+      const asked = await gateway.answer(request); // the first is sent alone, a repeated one with anchors
+      return isLimited() ? asked : undefined;
+    },
+    { what: 'a call with anchors' },
+  );
+  assert.deepEqual([answer.status, answer.retryAfter], [429, 1]);
+  const { error } = JSON.parse(String(answer.body));
+  assert.deepEqual(error, { ...LIMITED, data: { upstream: true, retryAfter: 1 } });
+});
+
+test('a refused range is no limit of the rate, nor is code -32005 without such words', () => {
+  const tail = (code: number, message: string) =>
+    Buffer.from(`"error":${JSON.stringify({ code, message })}}`);
+  const range = 'the block range exceeds the request limit of your plan: at most 500 blocks';
+  assert.equal(rateLimitIn(tail(-32005, range)), null);
+  assert.equal(rateLimitIn(tail(-32005, 'query timeout exceeded')), null);
+  assert.equal(rateLimitIn(tail(-32005, 'project ID request rate exceeded'))?.code, -32005);
 });
 
 test('another node gets the call first', async (t) => {

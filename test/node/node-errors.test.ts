@@ -38,6 +38,7 @@ const TEXTS: readonly [meaning: Meaning, message: string][] = [
   ['rate', "You've exceeded the RPS limit available on the current plan"],
   ['rate', 'Your app has exceeded its compute units per second capacity'],
   ['rate', 'daily quota exceeded'],
+  ['rate', 'Too many request, try again later'],
   ['busy', 'overloaded, try again later'],
   ['busy', 'request timed out'],
   ['busy', 'WebSocket subscription limit reached'],

@@ -16,6 +16,7 @@ import { deliver, whole } from '../collect-answer.ts';
 import { errorResult, RpcCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { LargeAnswer } from '../large-answer.ts';
+import { rateLimitIn, UNTIMED } from '../rate-limit.ts';
 import { isResult, resultOf } from '../response-tail.ts';
 import { type CollectDeps, collectLogs, type Range } from './collect.ts';
 import {
@@ -301,13 +302,14 @@ export class LogsHandler {
 const MAX_WAITS = 2;
 const LONGEST_WAIT_MS = 2_000;
 
-/** Repeats a request that the node refuses for a while. */
+/** Repeats a request that the node refuses for a while, by its status or only in words. */
 function patient(request: RequestFn): RequestFn {
   return async (method, params, signal) => {
     for (let waits = 0; ; waits++) {
       const answer = await request(method, params, signal);
-      if (answer.retryAfter === undefined || waits === MAX_WAITS) return answer;
-      await pause(Math.min(LONGEST_WAIT_MS, answer.retryAfter * 1000), signal);
+      const { tail, retryAfter = rateLimitIn(tail) === null ? undefined : UNTIMED.retryAfter } = answer;
+      if (retryAfter === undefined || waits === MAX_WAITS) return answer;
+      await pause(Math.min(LONGEST_WAIT_MS, retryAfter * 1000), signal);
       signal?.throwIfAborted();
     }
   };

@@ -128,10 +128,15 @@ function asQuery(given: Readonly<Record<string, unknown>>): Record<string, strin
   const query: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined || value === null) continue;
-    if (Array.isArray(value)) query[name] = value.join();
-    else if (typeof value === 'object')
-      throw new RequestError(400, 'invalid_parameter', `${name} must not be an object`, name);
-    else query[name] = String(value);
+    const items = Array.isArray(value) ? value : [value];
+    if (items.some((item) => typeof item === 'object'))
+      throw new RequestError(
+        400,
+        'invalid_parameter',
+        `${name} must be plain, or a list of plain values`,
+        name,
+      );
+    query[name] = items.join();
   }
   return query;
 }

@@ -143,15 +143,16 @@ for (const [what, limit, message] of [
 
 test('an error that does not refuse the range is passed on', async (t) => {
   const { chain, logs } = await setUp(t);
-  for (const message of [
-    'block range extends beyond current head block',
-    'Block requested not found',
-    'rate limit',
-  ]) {
+  for (const [message, data] of [
+    ['block range extends beyond current head block'],
+    ['Block requested not found'],
+    ['rate limit', { upstream: true, retryAfter: 1 }],
+  ] as const) {
     chain.refuse = () => {
       throw new NodeError(-32602, message);
     };
-    assert.deepEqual(await logs('0x1', quantity(900)), { code: -32602, message });
+    const error = { code: -32602, message, ...(data && { data }) };
+    assert.deepEqual(await logs('0x1', quantity(900)), error);
   }
 });
 

@@ -184,6 +184,8 @@ test('a call with unknown arguments is refused and names them', async (t) => {
     assert.match(await call('address_transfers', { ...WALLET, [name]: 'csv' }), /unknown argument/);
   const batch = { addresses: [WALLET.address], field: ['summary'] };
   assert.match(await call('batch', batch), /unknown argument .*field.* \(did you mean .*fields/);
+  for (const odd of [[[[]]], [{}], {}])
+    assert.match(await call('wallet_summary', { address: odd }), /invalid_parameter.*address must be plain/);
   const { tools } = await client.listTools();
   for (const { name, inputSchema } of tools) assert.equal(inputSchema.additionalProperties, false, name);
 });
