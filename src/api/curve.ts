@@ -8,7 +8,10 @@ export function lastOfBlocks<T extends { blockNumber: number }>(points: readonly
 /** At most `limit` of the points, at even distances, with the last one; of a block only its last. */
 export function thinned<T extends { blockNumber: number }>(points: readonly T[], limit: number): T[] {
   const ofBlocks = lastOfBlocks(points);
-  const step = Math.max(1, ofBlocks.length / limit);
   const count = Math.min(ofBlocks.length, limit);
-  return Array.from({ length: count }, (_, i) => ofBlocks[Math.ceil((i + 1) * step) - 1]!);
+  // In whole numbers up to the last division: a rounded step may end beyond the last point.
+  return Array.from(
+    { length: count },
+    (_, i) => ofBlocks[Math.ceil(((i + 1) * ofBlocks.length) / count) - 1]!,
+  );
 }

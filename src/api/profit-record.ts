@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { secondsToIso } from '../lib/time.ts';
 import { NOT_TRACED } from '../model/block-gap.ts';
-import { prepareBlocksOfTransfers } from '../query/blocks.ts';
+import { prepareBlockNumbers, prepareBlocksOfTransfers } from '../query/blocks.ts';
 import { prepareBalanceAccuracyName, prepareTokensById } from '../query/tokens.ts';
 import { prepareAssetBalance, type TokenProfit } from '../query/wallet-profit.ts';
 import { blockField, countField, timeField, unitsField } from '../schemas/fields.ts';
@@ -217,16 +217,21 @@ export function totalsRecord(
 
 /** The profit of a token after each block with a sale. */
 export function prepareCurve(db: Db): (row: TokenProfit | undefined) => z.output<typeof curvePointSchema>[] {
+  const blockNumbersOf = prepareBlockNumbers(db);
   const blocksOf = prepareBlocksOfTransfers(db);
   return (row) => {
     const sales = row?.trades.filter(({ isBuy }) => !isBuy) ?? [];
-    const blocks = blocksOf(sales.map(({ transfer }) => transfer));
-    const points = sales.map(({ realizedProfit }, i) => ({
-      blockNumber: blocks[i]!.number,
+    const numbers = blockNumbersOf(sales.map(({ transfer }) => transfer));
+    const points = thinned(
+      sales.map((sale, i) => ({ ...sale, blockNumber: numbers[i]! })),
+      MAX_POINTS,
+    );
+    const blocks = blocksOf(points.map(({ transfer }) => transfer));
+    return points.map(({ blockNumber, realizedProfit }, i) => ({
+      blockNumber,
       timestamp: secondsToIso(blocks[i]!.timestamp),
       realizedProfit: `${realizedProfit}`,
     }));
-    return thinned(points, MAX_POINTS);
   };
 }
 

@@ -1,7 +1,7 @@
 /** Blocks and the ids of their transfers. */
 import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
 import type { BlockRef, IndexedBlock } from '../model/block.ts';
-import { blockNumberSql, prepareLastBlock, type Tip } from '../store/chain.ts';
+import { blockNumberSql, prepareBlockOfTransfer, prepareLastBlock, type Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
 import type { WorkBudget } from './work-budget.ts';
@@ -65,6 +65,34 @@ export function prepareLastIdsAt(db: Db): (tip: BlockRef) => LastIds | undefined
 export function prepareLastIdsUpTo(db: Db): (number: number) => LastIds {
   const lastUpTo = prepareLastBlock(db);
   return (number) => lastUpTo(number) ?? { lastTransfer: 0, lastWallet: 0 };
+}
+
+/**
+ * The numbers of the blocks of transfers in the order of the chain, as texts: rows would take several times as long.
+ * Where the transfers are close, the blocks are read in turn.
+ */
+export function prepareBlockNumbers(db: Db): (ids: readonly number[]) => number[] {
+  const blockOf = prepareBlockOfTransfer(db);
+  const numbersOf = db
+    .prepare<[string], string>(`SELECT group_concat(${blockNumberSql('list.value')}) FROM json_each(?) list`)
+    .pluck();
+  const endsOf = db
+    .prepare<[number, number], string>(/* sql */ `
+      SELECT group_concat(last_transfer)
+      FROM (SELECT last_transfer FROM blocks WHERE number >= +? AND number <= +? ORDER BY number)`)
+    .pluck();
+  return (ids) => {
+    const [start, end] = [ids[0], ids.at(-1)];
+    if (start === undefined || end === undefined) return [];
+    const [first, last] = [blockOf(start) ?? 0, blockOf(end) ?? 0];
+    if (last - first > ids.length) return numbersOf.get(idList(ids))!.split(',').map(Number);
+    const ends = endsOf.get(first, last)!.split(',').map(Number);
+    let at = 0;
+    return ids.map((id) => {
+      while (ends[at]! < id) at++;
+      return first + at;
+    });
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What readings of tokens' transactions found, for the next ones: a client asks for the same window of a busy token
- * again at each new head, and then only the new blocks are read.
+ * What readings of the transactions of tokens or wallets found, for the next ones: a client asks for the same window of
+ * a busy token again at each new head, and then only the new blocks are read.
  */
 import { BranchWatch } from '../follower/branch-watch.ts';
 import { currentMark } from '../model/rewrites.ts';
@@ -8,12 +8,15 @@ import type { Db } from '../store/open-database.ts';
 import type { TradeIds } from '../trades/trade-part.ts';
 import { type IdRange, prepareHashPrefix } from './blocks.ts';
 import type { Head } from './snapshot.ts';
-import { firstAtOrAfter, type KnownTransactions, type ToldTransaction } from './token-transactions.ts';
+import { firstAtOrAfter, type KnownTransactions, type PlacedTransaction } from './token-transactions.ts';
 
-/** Most transactions kept of all readings: some 10 MB. The largest token of a busy chain needs a quarter. */
+/**
+ * Most transactions, and readings without any, that are kept: some 10 MB. The largest token of a busy chain needs a
+ * quarter.
+ */
 const MOST_KEPT = 16_384;
 
-export class KeptTransactions<T extends ToldTransaction> {
+export class KeptTransactions<T extends PlacedTransaction> {
   private readonly branch: BranchWatch;
   /** The least recently used first. */
   private readonly kept = new Map<string, KnownTransactions<T>>();
@@ -48,12 +51,12 @@ export class KeptTransactions<T extends ToldTransaction> {
   }
 
   private dropOldest(): void {
-    let count = 0;
+    let count = this.kept.size;
     for (const { transactions } of this.kept.values()) count += transactions.length;
     for (const [name, { transactions }] of this.kept) {
       if (count <= MOST_KEPT) return;
       this.kept.delete(name);
-      count -= transactions.length;
+      count -= 1 + transactions.length;
     }
   }
 }

@@ -3,6 +3,7 @@ import type { Db } from '../store/open-database.ts';
 import { prepareTradingTransactions, type TradingTransaction } from '../store/read/transaction-parts.ts';
 import type { TradeIds } from '../trades/trade-part.ts';
 import type { IdRange } from './blocks.ts';
+import { Reach } from './reach.ts';
 import { prepareTokenHistoryIds } from './token-history.ts';
 import { MAX_HISTORY_ROWS } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
@@ -14,11 +15,7 @@ const CHUNK = 1_000;
 const START_UNITS = 6;
 const ROW_UNITS = 15;
 
-/**
- * The transfers of a rare token are on a page of the file each, and a page that is not cached takes 0.1 ms. So a
- * reading also ends after so many stretches of the chain, each about a page.
- */
-const STRETCH = 128;
+/** See Reach. */
 const MOST_STRETCHES = 2_048;
 
 /** Bounds of a reading. */
@@ -39,15 +36,18 @@ interface TransactionFilter extends IdRange {
 type ReadFrom = number | null;
 
 /** What a reading makes of a transaction. */
-export interface ToldTransaction {
-  /** Its first transfer. */
-  readonly first: number;
+export interface ToldTransaction extends PlacedTransaction {
   /** Its number of transfers. */
   readonly rows: number;
 }
 
+export interface PlacedTransaction {
+  /** Its first transfer. */
+  readonly first: number;
+}
+
 /** Transactions of a range that were told before. */
-export interface KnownTransactions<T extends ToldTransaction> extends IdRange {
+export interface KnownTransactions<T extends PlacedTransaction> extends IdRange {
   /** Those among them that may hold trades, oldest first. */
   readonly transactions: readonly T[];
 }
@@ -133,7 +133,7 @@ function borderBelow(end: number, { from }: IdRange, known: IdRange | null): num
 }
 
 /** Newest first. */
-function knownBetween<T extends ToldTransaction>(
+export function knownBetween<T extends PlacedTransaction>(
   { transactions }: KnownTransactions<T>,
   from: number,
   below: number,
@@ -143,7 +143,7 @@ function knownBetween<T extends ToldTransaction>(
 }
 
 /** The position of the first of these transactions from a transfer on. */
-export function firstAtOrAfter(transactions: readonly ToldTransaction[], transfer: number): number {
+export function firstAtOrAfter(transactions: readonly PlacedTransaction[], transfer: number): number {
   let [low, high] = [0, transactions.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -155,30 +155,4 @@ export function firstAtOrAfter(transactions: readonly ToldTransaction[], transfe
 
 function rowsOf(transactions: readonly ToldTransaction[]): number {
   return transactions.reduce((sum, { rows }) => sum + rows, 0);
-}
-
-/** How many stretches of the chain a reading may still reach. */
-class Reach {
-  private left: number;
-  private stretch = -1;
-  isEnded = false;
-
-  constructor(stretches: number) {
-    this.left = stretches;
-  }
-
-  /** As many of these transfers, in the order of the chain or against it, as are in reach. */
-  within(ids: readonly number[]): readonly number[] {
-    for (let i = 0; i < ids.length; i++) {
-      const stretch = Math.floor(ids[i]! / STRETCH);
-      if (stretch === this.stretch) continue;
-      if (this.left === 0) {
-        this.isEnded = true;
-        return ids.slice(0, i);
-      }
-      this.stretch = stretch;
-      this.left--;
-    }
-    return ids;
-  }
 }

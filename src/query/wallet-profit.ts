@@ -8,10 +8,13 @@ import type { Db } from '../store/open-database.ts';
 import { ProfitLedger } from '../trades/profit.ts';
 import { type SummedTrade, summedTrade } from '../trades/trade.ts';
 import type { TradeIds } from '../trades/trade-part.ts';
-import { prepareBlocksOfTransfers } from './blocks.ts';
+import { prepareBlocksOfTransfers, prepareLastIdsUpTo } from './blocks.ts';
+import { KeptTransactions } from './kept-transactions.ts';
 import type { Head } from './snapshot.ts';
-import { prepareWalletTrades } from './wallet-trades.ts';
-import { MAX_HISTORY_ROWS } from './wallet-transactions.ts';
+import type { PlacedTransaction } from './token-transactions.ts';
+import { tradeIn } from './wallet-trades.ts';
+import { prepareWalletTrading } from './wallet-trading.ts';
+import type { WalletTransaction } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** Trades per read of their blocks. */
@@ -41,33 +44,53 @@ interface WalletProfit {
   readFrom: number | null;
 }
 
-/** The profits of a wallet against a quote, over the newest MAX_HISTORY_ROWS of its transfers. */
+/** A trade that counts in sums. */
+interface CountedTrade extends PlacedTransaction {
+  /** Null for one that is only listed. */
+  trade: SummedTrade | null;
+  isCollection: boolean;
+}
+
+function tell(transaction: WalletTransaction, wallet: number, ids: TradeIds): CountedTrade | null {
+  const found = tradeIn(transaction, wallet, ids);
+  if (found === null) return null;
+  const { first, trade } = found;
+  return { first, trade: summedTrade(trade), isCollection: movesOne(trade.asset?.kind ?? 0) };
+}
+
+/** The profits of a wallet against a quote, over the newest transfers of a wallet within the bounds of a reading. */
 export function prepareWalletProfit(
   db: Db,
 ): (wallet: number, quote: number, ids: TradeIds, head: Head, budget: WorkBudget) => WalletProfit {
-  const tradesOf = prepareWalletTrades(db);
+  const tradesOf = prepareWalletTrading(db, tell);
+  const keptTrades = new KeptTransactions<CountedTrade>(db);
+  const lastIdsUpTo = prepareLastIdsUpTo(db);
   const isInGap = prepareGapsOfTransfers(db);
   return (wallet, quote, ids, head, budget) => {
-    const filter = { from: 1, below: Number.MAX_SAFE_INTEGER, isWanted: () => true, limit: MAX_HISTORY_ROWS };
-    const { trades, resumeBelow } = tradesOf(wallet, filter, ids, budget);
+    const name = `${wallet}`;
+    const range = { from: 1, below: lastIdsUpTo(head.number).lastTransfer + 1 };
+    const trades: CountedTrade[] = [];
+    const reading = tradesOf(wallet, range, ids, budget, keptTrades.of(name, ids, head));
+    let next = reading.next();
+    for (; !next.done; next = reading.next()) trades.push(next.value);
+    const readFrom = next.value;
+    keptTrades.keep(name, { ...range, from: readFrom ?? range.from }, trades, readFrom !== null);
     trades.reverse();
     const gaps = isInGap(
       trades.map(({ first }) => first),
       head,
     );
     const tokens = new Map<number, TokenTrades>();
-    for (const { first, trade } of trades) {
-      const summed = gaps.has(first) ? null : summedTrade(trade);
-      if (summed === null) continue;
-      const found =
-        tokens.get(summed.token) ?? new TokenTrades(summed.token, movesOne(trade.asset?.kind ?? 0));
-      tokens.set(summed.token, found);
-      found.add(first, summed, quote);
+    for (const { first, trade, isCollection } of trades) {
+      if (trade === null || gaps.has(first)) continue;
+      const found = tokens.get(trade.token) ?? new TokenTrades(trade.token, isCollection);
+      tokens.set(trade.token, found);
+      found.add(first, trade, quote);
     }
     return {
       tokens: [...tokens.values()].filter(({ trades }) => trades.length > 0),
       uncertainTrades: gaps.size,
-      readFrom: resumeBelow,
+      readFrom,
     };
   };
 }

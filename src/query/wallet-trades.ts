@@ -3,12 +3,12 @@ import type { Db } from '../store/open-database.ts';
 import { type Trade, tradeOf } from '../trades/trade.ts';
 import { type TradeIds, TradePart } from '../trades/trade-part.ts';
 import type { IdRange } from './blocks.ts';
-import {
-  MAX_HISTORY_ROWS,
-  prepareWalletTransactions,
-  type WalletTransaction,
-} from './wallet-transactions.ts';
+import { prepareWalletTrading } from './wallet-trading.ts';
+import type { WalletTransaction } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
+
+/** Bounds of a page: some 50 ms. */
+const PAGE_BOUNDS = { transfers: 25_000, stretches: 1_024 };
 
 /** A trade with the wallet's part and its transfers in the transaction. */
 export interface WalletTrade extends WalletTransaction {
@@ -33,22 +33,20 @@ interface TradePage {
 export function prepareWalletTrades(
   db: Db,
 ): (wallet: number, filter: TradeFilter, ids: TradeIds, budget: WorkBudget) => TradePage {
-  const transactionsOf = prepareWalletTransactions(db);
+  const tradesOf = prepareWalletTrading(db, tradeIn, PAGE_BOUNDS);
   return (wallet, filter, ids, budget) => {
     const trades: WalletTrade[] = [];
-    let read = 0;
-    for (const transaction of transactionsOf(wallet, filter, budget)) {
-      const found = tradeIn(transaction, wallet, ids);
-      if (found !== null && filter.isWanted(found.trade)) trades.push(found);
-      if (trades.length === filter.limit) break;
-      read += transaction.rows.length;
-      if (read >= MAX_HISTORY_ROWS) return { trades, resumeBelow: transaction.first };
+    const reading = tradesOf(wallet, filter, ids, budget);
+    for (let next = reading.next(); ; next = reading.next()) {
+      if (next.done) return { trades, resumeBelow: next.value };
+      if (filter.isWanted(next.value.trade)) trades.push(next.value);
+      if (trades.length === filter.limit) return { trades, resumeBelow: null };
     }
-    return { trades, resumeBelow: null };
   };
 }
 
-function tradeIn(transaction: WalletTransaction, wallet: number, ids: TradeIds): WalletTrade | null {
+/** The trade of a wallet in a transaction. */
+export function tradeIn(transaction: WalletTransaction, wallet: number, ids: TradeIds): WalletTrade | null {
   if (transaction.rows.length < 2 || wallet === ids.zero) return null;
   const part = new TradePart(wallet, ids);
   for (const row of transaction.rows) part.add(row);

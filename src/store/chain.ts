@@ -65,6 +65,11 @@ export function blockNumberSql(id: string): string {
   return /* sql */ `(SELECT number FROM blocks WHERE last_transfer >= ${id} ORDER BY last_transfer, number LIMIT 1)`;
 }
 
+/** SQL: the last transfer of that block. */
+export function blockEndSql(id: string): string {
+  return /* sql */ `(SELECT last_transfer FROM blocks WHERE last_transfer >= ${id} ORDER BY last_transfer LIMIT 1)`;
+}
+
 /** Prepares the lookup of the block that contains a transfer: its number, null when none does. */
 export function prepareBlockOfTransfer(db: Db): (id: number) => number | null {
   const statement = db.prepare<[number], number | null>(`SELECT ${blockNumberSql('?')}`).pluck();

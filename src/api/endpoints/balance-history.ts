@@ -5,7 +5,11 @@ import { movesOne } from '../../model/transfer-kind.ts';
 import { NATIVE } from '../../model/wallet-part.ts';
 import { prepareBalanceHistory } from '../../query/balance-history.ts';
 import { prepareBlocksInTime } from '../../query/block-times.ts';
-import { prepareBlocksOfTransfers, prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
+import {
+  prepareBlockNumbers,
+  prepareBlocksOfTransfers,
+  prepareTransferIdsOfBlocks,
+} from '../../query/blocks.ts';
 import { prepareTokenFacts, prepareTokenIdByWallet } from '../../query/tokens.ts';
 import { MAX_HISTORY_ROWS } from '../../query/wallet-transactions.ts';
 import { addressField, blockField, countField, timeField } from '../../schemas/fields.ts';
@@ -55,7 +59,10 @@ export const balanceHistory = defineEndpoint({
     before: balanceField('Balance before the first block that was read'),
     truncated: z
       .boolean()
-      .describe(`Whether the history is longer than the ${MAX_HISTORY_ROWS} newest transfers that are read`),
+      .describe(
+        `Whether the balance changed before what is read: the ${MAX_HISTORY_ROWS} newest transfers of the ` +
+          'wallet, and of a token fewer where they are far apart in the chain',
+      ),
     fromBlock: blockField().nullable().describe('Where truncated: the first block that was read; else null'),
     count: countField(),
   },
@@ -81,6 +88,7 @@ export const balanceHistory = defineEndpoint({
     const blocksInTime = prepareBlocksInTime(db);
     const idsOfBlocks = prepareTransferIdsOfBlocks(db);
     const blocksOf = prepareBlocksOfTransfers(db);
+    const blockNumbersOf = prepareBlockNumbers(db);
     return (params, { head, budget }) => {
       const { address, token: contract, points: limit } = params;
       const wallet = walletIds.idOf(address);
@@ -95,25 +103,25 @@ export const balanceHistory = defineEndpoint({
         wallet === undefined || token === undefined
           ? NOTHING
           : historyOf(wallet, token, idsOfBlocks(first, last), budget);
-      const blocks = blocksOf(points.map(({ transfer }) => transfer));
-      const series = points.map(({ balance }, i) => ({
-        blockNumber: blocks[i]!.number,
+      const numbers = blockNumbersOf(points.map(({ transfer }) => transfer));
+      const ofBlocks = lastOfBlocks(points.map((point, i) => ({ ...point, blockNumber: numbers[i]! })));
+      // A block that took back its change left the balance alone.
+      const changes = ofBlocks.filter(({ balance }, i, all) => balance !== (all[i - 1]?.balance ?? before));
+      const thin = thinned(changes, limit);
+      const blocks = blocksOf(thin.map(({ transfer }) => transfer));
+      const series = thin.map(({ blockNumber, balance }, i) => ({
+        blockNumber,
         timestamp: secondsToIso(blocks[i]!.timestamp),
         balance: `${balance}`,
       }));
-      // A block that took back its change left the balance alone.
-      const changes = lastOfBlocks(series).filter(
-        ({ balance }, i, all) => balance !== (all[i - 1]?.balance ?? `${before}`),
-      );
-      const thin = thinned(changes, limit);
       return {
         address,
         ...shown,
-        series: thin,
+        series,
         before: `${before}`,
         truncated: readFrom !== null,
         fromBlock: readFrom === null ? null : blocksOf([readFrom])[0]!.number,
-        count: thin.length,
+        count: series.length,
       };
     };
   },

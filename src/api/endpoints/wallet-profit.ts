@@ -58,7 +58,10 @@ export const walletProfit = defineEndpoint({
     profitReason: z.string().nullable().describe('Why the profit fields are null; null where they are not'),
     truncated: z
       .boolean()
-      .describe(`Whether the history is longer than the ${MAX_HISTORY_ROWS} newest transfers that are read`),
+      .describe(
+        `Whether the history is longer than what is read: the ${MAX_HISTORY_ROWS} newest transfers, and fewer where ` +
+          'those that may be trades are far apart in the chain',
+      ),
     fromBlock: blockField().nullable().describe('Where truncated: the first block that was read; else null'),
     nextCursor: nextCursorField(),
     count: countField(),

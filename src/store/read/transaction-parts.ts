@@ -4,7 +4,7 @@ import { movesOne } from '../../model/transfer-kind.ts';
 import type { PartTransfer } from '../../model/wallet-part.ts';
 import type { Db } from '../open-database.ts';
 import { idList } from './id-list.ts';
-import { unpackTransfer } from './transfers.ts';
+import { tokenInSql, unpackTransfer } from './transfers.ts';
 
 /** A transaction that may hold trades, with all its transfers. */
 export interface TradingTransaction {
@@ -23,10 +23,6 @@ type PartRow = [id: number, isFirst: 0 | 1, from: number, to: number, tokenKind:
 
 /** Transactions of more transfers are read if they move both tokens: comparing their transfers takes too long here. */
 const MOST_COMPARED = 64;
-
-/** SQL: `transfers.token` of `alias`, 0 for a native transfer. The computed column takes longer. */
-const tokenIn = (alias: string) =>
-  `iif(${alias}.token_kind < 0, -${alias}.token_kind, ${alias}.token_kind >> 3)`;
 
 /**
  * The transactions of a list of ascending transfers of a token in which a wallet may trade it: a wallet gives it and
@@ -51,11 +47,11 @@ export function prepareTradingTransactions(
           LIMIT -1) /* else the query is flattened, and reads "below" each time that it names it */
         WHERE below > first + 1 AND EXISTS (
           SELECT 1 FROM transfers o WHERE o.id >= first AND o.id < below
-            AND iif(+? IS NULL, ${tokenIn('o')} <> +?,
-              ${tokenIn('o')} IN (SELECT list.value FROM json_each(?) list))
+            AND iif(+? IS NULL, ${tokenInSql('o')} <> +?,
+              ${tokenInSql('o')} IN (SELECT list.value FROM json_each(?) list))
             AND (below - first > ${MOST_COMPARED} OR EXISTS (
               SELECT 1 FROM transfers w WHERE w.id >= first AND w.id < below
-                AND (w.sender = o.receiver OR w.receiver = o.sender) AND ${tokenIn('w')} = +?)))
+                AND (w.sender = o.receiver OR w.receiver = o.sender) AND ${tokenInSql('w')} = +?)))
       ) CROSS JOIN transfers t ON t.id >= first AND t.id < below
       LIMIT +?`)
     .raw();

@@ -30,6 +30,11 @@ export interface PackedTransfer {
 export const PACKED_COLUMNS =
   't.id, t.sender, t.receiver, t.token_kind AS tokenKind, hex(t.value) AS value, t.log';
 
+/** SQL: `transfers.token` of `alias`, 0 for a native transfer. The computed column takes longer. */
+export function tokenInSql(alias: string): string {
+  return `iif(${alias}.token_kind < 0, -${alias}.token_kind, ${alias}.token_kind >> 3)`;
+}
+
 /** With the hash of its transaction, or the distance from that one's first transfer. */
 interface LinkedTransfer extends PackedTransfer {
   tx: string | number;

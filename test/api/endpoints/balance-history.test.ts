@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { NATIVE } from '../../../src/model/wallet-part.ts';
+import { prepareBalanceHistory } from '../../../src/query/balance-history.ts';
+import { unitBudget } from '../../../src/query/work-budget.ts';
 import { IndexWriter } from '../../../src/store/index-writer.ts';
 import { randomBlocks, toBatch } from '../../support/chain/random-chain.ts';
 import { askApi } from '../../support/clients/ask-api.ts';
@@ -63,6 +66,10 @@ test('points thin a series, and the last one stays', async (t) => {
   assert.equal((await seriesOf('100')).length, 50);
   assert.deepEqual(await seriesOf('4'), ['13', '25', '38', '50']);
   assert.deepEqual(await seriesOf('1'), ['50']);
+  for (const points of [11, 22, 39, 44]) {
+    const balances = await seriesOf(`${points}`);
+    assert.deepEqual([balances.length, balances.at(-1)], [points, '50']); // 50 / points rounds up in floating point
+  }
 });
 
 test('a block whose transactions undo each other is no point', async (t) => {
@@ -82,6 +89,37 @@ test('a block whose transactions undo each other is no point', async (t) => {
       [4, '4'],
     ],
   );
+});
+
+test('a reading ends after so many transfers or stretches, or with the first transfer of the token', (t) => {
+  const pay = (amount: bigint, token?: string) => ({
+    from: 'b',
+    to: 'a',
+    amount,
+    ...(token && { kind: 'erc20' as const, token }),
+  });
+  const index = createIndex(t);
+  index.append([
+    { first: [pay(1n, 'x')], both: [pay(1n), pay(1n, 'x')] },
+    Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`y ${i}`, [pay(1n, 'y'), pay(1n)]])),
+    { last: [pay(1n, 'x'), pay(1n, 'x')] },
+  ]);
+  const { db, walletIds } = index.snapshot(t);
+  const wallet = walletIds.idOf(address('a'));
+  assert.ok(wallet !== undefined);
+  const [x, y] = [1, 2];
+  const read = (token: number, bounds: { transfers?: number; stretches?: number }) => {
+    const historyOf = prepareBalanceHistory(db, { transfers: 1_000, stretches: 100, ...bounds });
+    const { points, before, readFrom } = historyOf(wallet, token, { from: 1, below: 1e9 }, unitBudget(1e6));
+    return [points.length, before, readFrom];
+  };
+  assert.deepEqual(read(NATIVE, {}), [301, 0n, null]);
+  assert.deepEqual(read(NATIVE, { transfers: 101 }), [50, 251n, 504]); // all of the transaction that begins at 504
+  assert.deepEqual(read(NATIVE, { stretches: 1 }), [301, 0n, null]); // no rows
+  assert.deepEqual(read(x, {}), [4, 0n, null]);
+  assert.deepEqual(read(x, { transfers: 101 }), [2, 2n, 504]);
+  assert.deepEqual(read(y, { stretches: 2 }), [110, 190n, 384]); // ids from 384 on
+  assert.deepEqual(read(y, { transfers: 601 }), [300, 0n, null]); // the rest is not of this token
 });
 
 function runningSums(

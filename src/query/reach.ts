@@ -1,0 +1,31 @@
+/**
+ * The transfers of a rare wallet or token are on a page of the file each, and a page that is not cached takes 0.1 ms.
+ * So a reading of transfers also ends after so many stretches of the chain, each about a page.
+ */
+const STRETCH = 128;
+
+/** How many stretches of the chain a reading may still reach. */
+export class Reach {
+  private left: number;
+  private stretch = -1;
+  isEnded = false;
+
+  constructor(stretches: number) {
+    this.left = stretches;
+  }
+
+  /** As many of these transfers, in the order of the chain or against it, as are in reach. */
+  within(ids: readonly number[]): readonly number[] {
+    for (let i = 0; i < ids.length; i++) {
+      const stretch = Math.floor(ids[i]! / STRETCH);
+      if (stretch === this.stretch) continue;
+      if (this.left === 0) {
+        this.isEnded = true;
+        return ids.slice(0, i);
+      }
+      this.stretch = stretch;
+      this.left--;
+    }
+    return ids;
+  }
+}

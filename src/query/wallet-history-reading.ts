@@ -1,0 +1,81 @@
+/** Reads a wallet's history within its bounds, from the pages alone: which rows are read is up to the reader. */
+import type { Db } from '../store/open-database.ts';
+import { HistoryFlag } from '../store/wallet-history.ts';
+import type { IdRange } from './blocks.ts';
+import { prepareHistoryPages } from './wallet-history-pages.ts';
+import { MAX_HISTORY_ROWS } from './wallet-transactions.ts';
+import type { WorkBudget } from './work-budget.ts';
+
+/** An entry of a wallet's history. */
+export interface HistoryEntry {
+  /** transfers.id */
+  id: number;
+  /** HistoryFlag */
+  flags: number;
+  /** wallets.id of the other side. */
+  other: number;
+  /** Of a native transfer, where its wei are. */
+  bytes: Uint8Array;
+  amountStart: number;
+  amountEnd: number;
+}
+
+/** Whether an entry is outgoing (-1) or incoming (1); 0 where it moves nothing. */
+export function directionOf({ flags }: HistoryEntry): -1 | 0 | 1 {
+  const sides = flags & (HistoryFlag.in | HistoryFlag.out | HistoryFlag.zero);
+  if (sides === HistoryFlag.in) return 1;
+  return sides === HistoryFlag.out ? -1 : 0;
+}
+
+/** How far back a reading goes. A reader may end it early. */
+export class HistoryEnd {
+  /** The first transfer of the oldest transaction that is read; null while the whole range is. */
+  readFrom: number | null = null;
+  private readonly firstOf: (transfer: number) => number;
+
+  constructor(firstOf: (transfer: number) => number) {
+    this.firstOf = firstOf;
+  }
+
+  /** Ends the reading with the transaction of a transfer, which is read whole. */
+  endAt(transfer: number): void {
+    this.readFrom = this.firstOf(transfer);
+  }
+}
+
+/** The first transfer of the transaction of a transfer. */
+export function prepareFirstOfTransaction(db: Db): (transfer: number) => number {
+  const statement = db
+    .prepare<[number], number>("SELECT iif(typeof(tx) = 'blob', id, id - tx) FROM transfers WHERE id = +?")
+    .pluck();
+  return (transfer) => statement.get(transfer) ?? transfer;
+}
+
+/**
+ * The entries of a wallet within a range of whole transactions, page by page from the newest one; those of a page are
+ * oldest first. After `most` entries the reading ends with the transaction of the last one.
+ */
+export function prepareHistoryReading(
+  db: Db,
+  most = MAX_HISTORY_ROWS,
+): (wallet: number, range: IdRange, end: HistoryEnd, budget: WorkBudget) => Generator<HistoryEntry[]> {
+  const readPages = prepareHistoryPages(db);
+  return function* (wallet, { from, below }, end, budget) {
+    let left = most;
+    for (const page of readPages(wallet, { from, below }, budget)) {
+      const lowest = end.readFrom ?? from;
+      const entries: HistoryEntry[] = [];
+      let oldest = 0;
+      while (page.next() && page.transfer < below) {
+        const { transfer: id, flags, counterparty: other, bytes, amountStart, amountEnd } = page;
+        if (oldest === 0) oldest = id;
+        if (id >= lowest) entries.push({ id, flags, other, bytes, amountStart, amountEnd });
+      }
+      if (end.readFrom === null && entries.length >= left) end.endAt(entries[entries.length - left]!.id);
+      left -= entries.length;
+      const first = end.readFrom ?? from;
+      yield oldest < first ? entries.filter(({ id }) => id >= first) : entries;
+      if (end.readFrom !== null && oldest <= end.readFrom) return;
+    }
+  };
+}
