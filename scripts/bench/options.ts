@@ -17,6 +17,7 @@ export const MEASURES = [
   'head',
   'sink',
   'growth',
+  'trades',
   'answers',
 ] as const;
 export type MeasureName = (typeof MEASURES)[number];
@@ -29,7 +30,10 @@ export interface BenchOptions {
   /** Repetitions; the median counts. */
   repeat: number;
   only: readonly MeasureName[];
-  /** Folder of the index that `growth` keeps and continues, and that `answers` reads; null for a temporary one. */
+  /**
+   * Folder of the index that `growth` keeps and continues, `trades` copies, and `answers` reads; null for a temporary
+   * one.
+   */
   index: string | null;
   /** Whether `growth` drops the pages of its index from the page cache before each commit. */
   cold: boolean;
@@ -67,7 +71,8 @@ Publish figures from a standard run only: npm run bench -- --json bench.json`,
       only: { kind: 'text', about: `a comma-separated choice of ${MEASURES.join(', ')}` },
       index: {
         kind: 'text',
-        about: 'folder of the index of "growth", which the next run continues, and "answers" reads',
+        about:
+          'folder of the index of "growth", which the next run continues; "trades" copies and "answers" reads it',
       },
       cold: { kind: 'flag', about: '"growth" drops its pages from the page cache before each commit' },
       picture: { kind: 'text', about: 'draw the figures of "growth" in this file, as SVG' },

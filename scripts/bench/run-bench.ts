@@ -16,6 +16,7 @@ import { measureRpc } from './measure/rpc.ts';
 import { measureSink } from './measure/sink.ts';
 import { measureStart } from './measure/start.ts';
 import { measureStreams } from './measure/streams.ts';
+import { measureTrades } from './measure/trades.ts';
 import { type BenchOptions, MEASURES, type MeasureName } from './options.ts';
 import { markdownReport } from './report/markdown.ts';
 import { textReport } from './report/text.ts';
@@ -35,6 +36,7 @@ const MEASURE_FUNCTIONS: Record<MeasureName, (context: BenchContext) => Promise<
   head: measureHead,
   sink: measureSink,
   growth: measureGrowth,
+  trades: measureTrades,
   answers: measureAnswers,
 };
 

@@ -26,7 +26,7 @@ test('a short run measures the selected figures, records them and leaves nothing
       '--transfers',
       '6000',
       '--only',
-      'append,rest,growth,answers',
+      'append,rest,growth,trades,answers',
       '--json',
       file,
     ],
@@ -44,7 +44,7 @@ test('a short run measures the selected figures, records them and leaves nothing
   assert.equal(json.options.transfers, 6_000);
   assert.deepEqual(
     json.results.map(({ measure }: { measure: string }) => measure),
-    ['append', 'rest', 'growth', 'answers'],
+    ['append', 'rest', 'growth', 'trades', 'answers'],
   );
   const figures: (Figure & { median: number })[] = json.results.flatMap(
     (result: { tables: { figures: Figure[] }[] }) => result.tables.flatMap((table) => table.figures),

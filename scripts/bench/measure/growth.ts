@@ -122,7 +122,8 @@ function measureBaseline(context: BenchContext, folder: string): Promise<number>
   );
 }
 
-function growthOptions(folder: string, cold: boolean): GrowthOptions {
+/** As the daemon writes by default. */
+export function growthOptions(folder: string, cold: boolean): GrowthOptions {
   return {
     path: join(folder, 'index.db'),
     cacheMb: index.cache_mb,

@@ -63,13 +63,13 @@ const tokensAt = (block: number): number => FIRST_TOKENS + Math.floor((block - 1
 class BlockComposer {
   private readonly random: Random;
   private readonly number: number;
-  private readonly add: (move: Move, startsTransaction: boolean) => void;
+  private readonly add: AddMove;
   private readonly scene: Scene;
   private count = 0;
   /** Whether the next transfer may belong to the transaction of the one before. */
   private isOpen = false;
 
-  constructor(number: number, add: (move: Move, startsTransaction: boolean) => void) {
+  constructor(number: number, add: AddMove) {
     this.number = number;
     this.add = add;
     this.random = new Random(number);
@@ -130,7 +130,32 @@ class BlockComposer {
 
 /** The blocks `first` to `first + count - 1`; block 1 is the chain's first. */
 export function growthBatch(first: number, count: number): BlockBatch {
-  const transferCount = count * TRANSFERS_PER_BLOCK;
+  return batchOf(first, count, TRANSFERS_PER_BLOCK, (number, add) =>
+    new BlockComposer(number, add).compose(),
+  );
+}
+
+/** A block of two-sided transactions alone, as a busy head may have one. It is not of the growing chain. */
+export function tradesBatch(number: number, transactions: number): BlockBatch {
+  const random = new Random(number);
+  const wallets = walletsAfter((number - 1) * TRANSFERS_PER_BLOCK);
+  const newWallet = () => knownWallet(random, wallets);
+  const scene: Scene = { random, wallets, tokens: tokensAt(number), newWallet };
+  const composed = Array.from({ length: transactions }, () => tradeMoves(scene));
+  return batchOf(number, 1, composed.flat().length, (_, add) => {
+    for (const moves of composed) for (const [i, move] of moves.entries()) add(move, i === 0);
+  });
+}
+
+type AddMove = (move: Move, startsTransaction: boolean) => void;
+
+function batchOf(
+  first: number,
+  count: number,
+  transfersPerBlock: number,
+  compose: (number: number, add: AddMove) => void,
+): BlockBatch {
+  const transferCount = count * transfersPerBlock;
   const parties = new PartyTable();
   const txHashes = Buffer.allocUnsafeSlow(transferCount * 32);
   const amounts = new Uint8Array(transferCount * MAX_VALUE_BYTES);
@@ -166,7 +191,7 @@ export function growthBatch(first: number, count: number): BlockBatch {
   for (let block = 0; block < count; block++) {
     const number = first + block;
     let logIndex = 0;
-    new BlockComposer(number, (move, startsTransaction) => {
+    compose(number, (move, startsTransaction) => {
       const { kind, from, to, token } = move;
       const i = transfer++;
       if (startsTransaction) {
@@ -184,12 +209,12 @@ export function growthBatch(first: number, count: number): BlockBatch {
       batch.amountEnd[i] = amountEnd;
       numberEnd = writeValue(tokenNumbers, numberEnd, move.tokenId ?? 0n);
       batch.tokenNumberEnd[i] = numberEnd;
-    }).compose();
+    });
     batch.number[block] = number;
     batch.timestamp[block] = START_TIME + number * BLOCK_SECONDS;
     writeWords(batch.hash, block * 32, ~number, HASH_WORDS);
     writeWords(batch.parent, block * 32, ~(number - 1), HASH_WORDS);
-    batch.transferEnd[block] = (block + 1) * TRANSFERS_PER_BLOCK;
+    batch.transferEnd[block] = transfer;
     batch.addressEnd[block] = parties.parties.length;
   }
   return {
