@@ -148,10 +148,23 @@ function protocolHeaders(req: HttpRequest): Headers {
 /** The parsed body; undefined if it is not JSON, which the protocol refuses. */
 function parseMessage(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8'));
+    const message: unknown = JSON.parse(body.toString('utf8'));
+    return Array.isArray(message) ? message.map(withoutNulls) : withoutNulls(message);
   } catch {
     return undefined;
   }
+}
+
+/** Some clients send as null what a call leaves out: its params, or their arguments, cursor and `_meta`. */
+function withoutNulls(message: unknown): unknown {
+  if (!isObject(message)) return message;
+  const { params, ...rest } = message;
+  if (params === undefined || params === null) return rest;
+  if (!isObject(params)) return message;
+  return {
+    ...rest,
+    params: Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null)),
+  };
 }
 
 /** How many requests a body costs. */
