@@ -33,11 +33,12 @@ function addCheck(config: Command): void {
       const error = certificateDateError(tls_cert, readTlsFiles(tls_cert, tls_key).cert);
       if (error !== null) throw new ConfigError(error);
     }
-    for (const { query, scanned } of queries)
+    for (const { query, scanned, notes } of queries) {
+      const name = `queries.${query.name}`;
       if (scanned.length > 0)
-        console.log(
-          `queries.${query.name} reads all rows of ${scanned.join(', ')}: no condition leads to an index`,
-        );
+        console.log(`${name} reads all rows of ${scanned.join(', ')}: no condition leads to an index`);
+      for (const note of notes) console.log(`${name}: ${note}`);
+    }
     console.log(`the configuration is valid (${fileName(loaded)})`);
   });
 }

@@ -12,7 +12,7 @@ import { type CheckedQuery, checkQuery } from '../sql/check-query.ts';
 import { spelledAsStored } from '../sql/plan/literals.ts';
 import type { QueryPool } from '../sql/process/query-pool.ts';
 import { QueryLimitError, QueryRefusal } from '../sql/query-refusal.ts';
-import type { TablePlan } from '../sql/session.ts';
+import type { QueryPlan } from '../sql/session.ts';
 import { uniqueNames } from '../sql/unique-names.ts';
 
 /** Bytes of an answer, which the serving thread writes. */
@@ -21,6 +21,8 @@ const MAX_BYTES = 2 * 2 ** 20;
 export interface ConfiguredQuery extends OfferedQuery {
   /** The tables of which it reads all rows. */
   scanned: readonly string[];
+  /** What its author certainly does not mean. */
+  notes: readonly string[];
 }
 
 /** The queries of a configuration. Throws a ConfigError with all mistakes in their SQL and their names. */
@@ -37,8 +39,8 @@ export function checkedQueries({ queries }: Pick<Config, 'queries'>): Configured
       return [];
     }
     mistakes.push(...parameterMistakes(query, checked, sql));
-    const { isRepeatable, scanned } = checked;
-    return [{ query, columns: uniqueNames(checked.columns), isRepeatable, scanned }];
+    const { isRepeatable, scanned, notes } = checked;
+    return [{ query, columns: uniqueNames(checked.columns), isRepeatable, scanned, notes }];
   });
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return offered;
@@ -135,7 +137,7 @@ export async function warnOfScans(
     if (scanned.length === 0) continue;
     const parameters = Object.fromEntries(query.parameters.map(({ name }) => [name, null]));
     const request = { text: `EXPLAIN ${query.sql}`, limits: { rows: 1, bytes: MAX_BYTES }, parameters };
-    const onPlan = (plan: TablePlan[]) => {
+    const onPlan = ({ plan }: QueryPlan) => {
       for (const { table, scannedRows } of plan) if (scannedRows !== null) warn(table, scannedRows);
     };
     await pool.run(request, { onPlan }).catch((error: unknown) => {

@@ -3,7 +3,6 @@ import { FatalError, RequestError } from '../lib/errors.ts';
 import { type Metrics, trackTotal } from '../metrics/metrics.ts';
 import type { AdminSql } from '../server/admin/sql.ts';
 import { FUNCTIONS } from '../sql/functions.ts';
-import { scanNote, textNote } from '../sql/plan-notes.ts';
 import type { QueryPool } from '../sql/process/query-pool.ts';
 import { QueryLimitError, QueryRefusal } from '../sql/query-refusal.ts';
 import { SHAPES } from '../sql/tables/tables.ts';
@@ -23,8 +22,7 @@ export function adminSql(pool: QueryPool): AdminSql {
     async run(query, rows, signal) {
       try {
         const limits = { rows, bytes: MAX_BYTES };
-        const answer = await pool.run({ text: query, limits }, signal && { signal });
-        return { ...answer, scan: scanNote(answer.plan), asText: textNote(answer.plan) };
+        return await pool.run({ text: query, limits }, signal && { signal });
       } catch (error) {
         if (error instanceof QueryRefusal) throw new RequestError(400, 'query_refused', error.message);
         // The operator is told whatever happened to the process, too.

@@ -17,6 +17,8 @@ export interface CheckedQuery {
   parameters: string[];
   /** The tables of which it reads all rows. */
   scanned: string[];
+  /** What its author certainly does not mean, although it runs. */
+  notes: string[];
   /** Whether the same index always gives the same answer: it asks for no time and no random number. */
   isRepeatable: boolean;
 }
@@ -55,6 +57,7 @@ function checked(text: string): CheckedQuery {
       columns: prepared.columns().map(({ name }) => restore(name)),
       parameters,
       scanned: [...new Set(uses.filter(isScan).map(({ table }) => table))],
+      notes: rewritten.notes,
       isRepeatable: isRepeatable(statement.nodes, parameters.length > 0),
     };
   } catch (error) {

@@ -11,6 +11,7 @@ import { defineFunctions } from './functions.ts';
 import { nameHint, withHint } from './hints/query-hints.ts';
 import { type RewrittenQuery, rewriteQuery } from './plan/rewrite.ts';
 import { QueryRefusal } from './query-refusal.ts';
+import { scanNotes, type TablePlan } from './scan-notes.ts';
 import { type Arguments, argumentsOf } from './tables/arguments.ts';
 import { foldRows } from './tables/fold.ts';
 import { type IndexReads, prepareIndexReads } from './tables/index-reads.ts';
@@ -29,17 +30,8 @@ export interface QueryLimits {
   bytes: number;
 }
 
-/** How a place of the query that names a table reads it. */
-export interface TablePlan {
-  table: string;
-  alias: string;
-  /** The columns by which rows are found, in order; empty for a scan. */
-  by: string[];
-  /** About how many rows a scan reads; null where an index leads to the rows. */
-  scannedRows: number | null;
-  /** Amounts that the query orders or compares as text. */
-  asText: readonly string[];
-}
+/** What is known of a query before it runs. */
+export type QueryPlan = Pick<QueryAnswer, 'plan' | 'notes'>;
 
 export interface QueryAnswer {
   columns: string[];
@@ -54,6 +46,8 @@ export interface QueryAnswer {
   /** Damage that a repair found but could not fix. */
   damage: string | null;
   plan: TablePlan[];
+  /** What the author should know: whole tables that it reads, and what is certainly not meant. */
+  notes: string[];
 }
 
 /** The driver binds a number as a floating-point one, a bigint as a whole one. */
@@ -83,7 +77,7 @@ export class SqlSession {
     text: string,
     limits: QueryLimits,
     parameters: Parameters = {},
-    onPlan: (plan: TablePlan[]) => void = () => undefined,
+    onPlan: (plan: QueryPlan) => void = () => undefined,
   ): QueryAnswer {
     try {
       return this.answer(text, limits, parameters, onPlan);
@@ -96,7 +90,7 @@ export class SqlSession {
     text: string,
     limits: QueryLimits,
     parameters: Parameters,
-    onPlan: (plan: TablePlan[]) => void,
+    onPlan: (plan: QueryPlan) => void,
   ): QueryAnswer {
     const statement = readStatement(text);
     const memory = openMemory();
@@ -105,10 +99,19 @@ export class SqlSession {
       const end = this.reads.begin();
       const rewritten = rewriteQuery(statement, this.shapes, { timesAscend: this.reads.timesAscend() });
       const plan = rewritten.uses.map((use) => this.planOf(use));
-      const answer = this.execute(memory, rewritten, limits, parameters, () => onPlan(plan));
+      const notes = [...scanNotes(plan), ...rewritten.notes];
+      const answer = this.execute(memory, rewritten, limits, parameters, () => onPlan({ plan, notes }));
       const { number, hash, timestamp, startBlock } = end;
       const head = { number, hash, timestamp };
-      return { ...answer, head, startBlock, gaps: this.gaps.get() ?? 0, damage: damageOf(this.index), plan };
+      return {
+        ...answer,
+        head,
+        startBlock,
+        gaps: this.gaps.get() ?? 0,
+        damage: damageOf(this.index),
+        plan,
+        notes,
+      };
     } finally {
       memory.close();
       this.index.exec('ROLLBACK');
@@ -119,7 +122,7 @@ export class SqlSession {
     this.index.close();
   }
 
-  private planOf({ table, alias, parameters, isFirstOnly, isBounded, asText }: TableUse): TablePlan {
+  private planOf({ table, alias, parameters, isFirstOnly, isBounded }: TableUse): TablePlan {
     const found = TABLES.find(({ shape }) => shape.name === table)!;
     const isScan = !isFirstOnly && !isBounded && readsOf(found.shape, parameters) === READS.scan;
     return {
@@ -127,7 +130,6 @@ export class SqlSession {
       alias,
       by: [...new Set(parameters.map(({ column }) => column))],
       scannedRows: isScan ? found.estimate(this.reads.end(), this.reads) : null,
-      asText,
     };
   }
 

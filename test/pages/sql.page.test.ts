@@ -17,8 +17,9 @@ const ANSWER: SqlAnswer = {
   gaps: 2,
   damage: null,
   plan: [{ table: 'blocks', alias: 'blocks', by: [], scannedRows: 600 }],
-  scan: 'scans blocks, about 600 rows: no condition leads to an index; for analyses see "atlas-node export blocks"',
-  asText: null,
+  notes: [
+    'scans blocks, about 600 rows: no condition leads to an index; for analyses see "atlas-node export blocks"',
+  ],
 };
 
 interface Asked {
@@ -72,7 +73,7 @@ pageTests({
     await page
       .getByText(/600 rows as of block 1,234.*more rows were cut: ask for fewer.*; 2 blocks lack/)
       .waitFor();
-    await page.getByText(`S${ANSWER.scan?.slice(1)}.`, { exact: true }).waitFor();
+    await page.getByText(`S${ANSWER.notes[0]?.slice(1)}.`, { exact: true }).waitFor();
     assert.equal(await page.getByRole('region', { name: 'Answer' }).locator('tbody tr').count(), 500);
     await page.getByText('The first 500 of 600 rows. The file').waitFor();
     await page.getByText('Chart', { exact: true }).click();

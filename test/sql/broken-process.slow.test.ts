@@ -14,7 +14,7 @@ import { waitFor } from '../support/wait.ts';
 
 const REQUEST = { text: 'SELECT 1', limits: { rows: 10, bytes: 1_000 } };
 const ANSWER = `{ columns: ['a'], rows: [[1]], cut: null, head: { number: 1, hash: '0x', timestamp: 0 }, startBlock: 1,
-  gaps: 0, damage: null, plan: [] }`;
+  gaps: 0, damage: null, plan: [], notes: [] }`;
 const READY =
   'await new Promise((resolve) => process.once("message", resolve)); process.send({ ready: true });';
 

@@ -9,9 +9,15 @@ test('a query has columns, parameters in the order of their first use, and table
   assert.deepEqual(
     checkQuery(
       `SELECT t.id, count(*) c, 'a:b' AS "x y" FROM transfers t JOIN tokens k USING (token_address)
-       WHERE ${WALLET} AND amount > :least AND ${WALLET} -- :no`,
+       WHERE ${WALLET} AND amount_real > :least AND ${WALLET} -- :no`,
     ),
-    { columns: ['id', 'c', 'x y'], parameters: ['wallet', 'least'], scanned: [], isRepeatable: true },
+    {
+      columns: ['id', 'c', 'x y'],
+      parameters: ['wallet', 'least'],
+      scanned: [],
+      notes: [],
+      isRepeatable: true,
+    },
   );
   assert.deepEqual(checkQuery('SELECT count(*) FROM transfers t, blocks WHERE t.amount > :a;').scanned, [
     'transfers',

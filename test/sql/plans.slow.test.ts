@@ -1,7 +1,6 @@
 /** Which conditions lead to an index, and that they change no answer. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { textNote } from '../../src/sql/plan-notes.ts';
 import { type QueryAnswer, SqlSession } from '../../src/sql/session.ts';
 import { SHAPES } from '../../src/sql/tables/tables.ts';
 import { randomSource } from '../support/chain/random-chain.ts';
@@ -347,45 +346,5 @@ describe('queries', () => {
          WHERE ${joined === '' ? condition(1) : `${joined}(${condition(1)})`} ORDER BY t.id DESC`,
       );
     }
-  });
-
-  test('say which amounts they order or compare as text, and nothing of others', () => {
-    const [a] = wallets;
-    const cases: [query: string, columns: string][] = [
-      ['SELECT holder_address FROM holders ORDER BY balance DESC LIMIT 3', 'balance'],
-      ['SELECT holder_address FROM holders h ORDER BY h."balance"', 'balance'],
-      ['SELECT units(max(amount), 18) FROM transfers', 'amount'],
-      [`SELECT token_address, min(t.amount) FROM transfers t WHERE to_address = '${a}' GROUP BY 1`, 'amount'],
-      [`SELECT id FROM transfers WHERE to_address = '${a}' AND amount > 1000`, 'amount'],
-      [`SELECT id FROM transfers WHERE to_address = '${a}' AND 1000 = amount`, 'amount'],
-      [
-        'SELECT address FROM wallets WHERE native_sent BETWEEN 1 AND 5 ORDER BY native_received',
-        'native_received, native_sent',
-      ],
-      ['SELECT id FROM named_transfers ORDER BY quantity DESC LIMIT 1', 'quantity'],
-      ['SELECT holder_address FROM (SELECT * FROM holders ORDER BY balance LIMIT 3)', 'balance'],
-      // As numbers, exactly, or by something else of that name.
-      ['SELECT holder_address FROM holders ORDER BY balance_real DESC', ''],
-      ['SELECT holder_address FROM holders ORDER BY length(balance) DESC, balance DESC', ''],
-      ['SELECT holder_address, balance_real AS balance FROM holders ORDER BY balance', ''],
-      ['SELECT balance FROM (SELECT balance_real AS balance FROM holders) ORDER BY balance', ''],
-      ['SELECT x.balance FROM holders, (SELECT 1 AS balance) x ORDER BY x.balance, 1', ''],
-      ["SELECT max('amount'), min(amount, '5'), max(length(amount)) FROM transfers", ''],
-      [`SELECT sum_amount(amount) AS amount FROM transfers WHERE to_address = '${a}' ORDER BY amount`, ''],
-      [
-        `SELECT id FROM transfers WHERE amount = '1000' AND CAST(amount AS REAL) > 5 AND to_address = '${a}'`,
-        '',
-      ],
-      ['SELECT id FROM transfers ORDER BY block_number DESC LIMIT 1', ''],
-    ];
-    for (const [query, columns] of cases) {
-      const { plan } = indexed.run(query, LIMITS);
-      assert.equal(plan.flatMap(({ asText }) => asText).join(', '), columns, query);
-      assert.equal(textNote(plan) === null, columns === '', query);
-    }
-    assert.equal(
-      textNote(indexed.run('SELECT id FROM transfers ORDER BY amount', LIMITS).plan),
-      'orders or compares amount as text, where 9 comes after 10, and any text after any number: write amount_real',
-    );
   });
 });

@@ -94,7 +94,7 @@ test('mistakes are told as such, and what a query says about its plan comes firs
   await queries.run(
     { text: 'SELECT count(*) FROM transfers', limits: LIMITS },
     {
-      onPlan: (plan) =>
+      onPlan: ({ plan }) =>
         told.push(...plan.map(({ table, scannedRows }) => `${table} ${Number(scannedRows) > 100}`)),
     },
   );

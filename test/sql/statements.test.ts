@@ -87,6 +87,18 @@ describe('a statement', () => {
     ]);
   });
 
+  test('may have an address as a blob, where it is compared', () => {
+    const [[from] = []] = run('SELECT from_address FROM transfers').rows;
+    const blob = `x'${String(from).slice(2)}'`;
+    for (const condition of [
+      `from_address = ${blob}`,
+      `${blob} == from_address`,
+      `from_address IN (1, ${blob})`,
+    ])
+      assert.deepEqual(run(`SELECT count(*) FROM transfers WHERE ${condition}`).rows, [[1]], condition);
+    assert.deepEqual(run(`SELECT length(${blob}), address(${blob}) = ${blob}`).rows, [[20, 1]]);
+  });
+
   test('may have numbers as text, where a column has numbers', () => {
     const conditions = [
       "block_number = '1'",

@@ -1,6 +1,5 @@
 /** Runs a query and prints its answer. */
 
-import { scanNote, textNote } from '../../sql/plan-notes.ts';
 import { MAX_ANSWER_BYTES } from '../../sql/process/limits.ts';
 import type { QueryProcess } from '../../sql/process/query-process.ts';
 import { QueryLimitError } from '../../sql/query-refusal.ts';
@@ -35,8 +34,8 @@ export async function printAnswer(
       {
         timeoutMs: timeout * 1000,
         signal,
-        onPlan(plan) {
-          for (const note of [scanNote(plan), textNote(plan)]) if (note !== null) console.error(note);
+        onPlan({ notes }) {
+          for (const note of notes) console.error(note);
         },
       },
     )

@@ -31,10 +31,8 @@ export interface SqlAnswer {
   gaps: number;
   damage: string | null;
   plan: { table: string; alias: string; by: string[]; scannedRows: number | null }[];
-  /** Which whole tables it read, and what to do about it; null where it read none. */
-  scan: string | null;
-  /** Amounts that it orders or compares as text, and the columns to use instead; null if there are none. */
-  asText: string | null;
+  /** Which whole tables it read, and what its author certainly did not mean: sentences without a full stop. */
+  notes: string[];
 }
 
 /** Fits a list of a thousand addresses. */

@@ -2,7 +2,7 @@
  * Numbers that a query writes as text, such as `block_number = '5'`. PostgreSQL reads them by the column's type; the
  * columns of virtual tables have none, and in SQLite no text equals a number.
  */
-import { alternatives, type ColumnName, comparisonsOf, conjuncts } from '../text/expressions.ts';
+import { type ColumnName, comparisonsIn } from '../text/expressions.ts';
 import { type Node, splitAtCommas } from '../text/nodes.ts';
 import type { ScopeItem } from './scope.ts';
 
@@ -13,16 +13,12 @@ export function numberEdits(
   condition: readonly Node[],
   items: readonly ScopeItem[],
 ): { start: number; end: number; text: string }[] {
-  return conjuncts(condition).flatMap((part) => {
-    const branches = alternatives(part);
-    if (branches !== null) return branches.flatMap((branch) => numberEdits(branch, items));
-    return comparisonsOf(part).flatMap((comparison) => {
-      if (!isNumeric(comparison.left, items)) return [];
-      const values = comparison.op === 'in' ? splitAtCommas(comparison.list.nodes) : [comparison.value];
-      return values.flatMap(([only, more]) => {
-        if (only?.kind !== 'string' || more !== undefined || !NUMBER.test(only.value)) return [];
-        return [{ start: only.start, end: only.end, text: `(${only.value.trim()})` }];
-      });
+  return comparisonsIn(condition).flatMap((comparison) => {
+    if (!isNumeric(comparison.left, items)) return [];
+    const values = comparison.op === 'in' ? splitAtCommas(comparison.list.nodes) : [comparison.value];
+    return values.flatMap(([only, more]) => {
+      if (only?.kind !== 'string' || more !== undefined || !NUMBER.test(only.value)) return [];
+      return [{ start: only.start, end: only.end, text: `(${only.value.trim()})` }];
     });
   });
 }

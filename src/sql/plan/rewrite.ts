@@ -9,7 +9,7 @@ import { closestName } from '../hints/closest-name.ts';
 import { QueryRefusal } from '../query-refusal.ts';
 import type { TableShape, TableUse } from '../tables/shape.ts';
 import { type FromItem, joinedIn, readFrom } from '../text/from-clause.ts';
-import { isGroup, isQuery, isSymbol, type Node, nameOf } from '../text/nodes.ts';
+import { type Group, isGroup, isQuery, isSymbol, type Node, nameOf, splitAtCommas } from '../text/nodes.ts';
 import { type Query, readQuery, type SelectCore } from '../text/select.ts';
 import type { Statement } from '../text/statement.ts';
 import { type Condition, conditionsOf, type Value } from './conditions.ts';
@@ -18,21 +18,24 @@ import { foldOf } from './fold.ts';
 import { literalEdits } from './literals.ts';
 import { numberEdits } from './numbers.ts';
 import { endByLimit, extremeOf, orderOf } from './order.ts';
+import { outputsOf } from './outputs.ts';
 import { parameterOf, placeTables } from './place.ts';
-import type { ScopeItem } from './scope.ts';
-import { amountsAsText } from './text-order.ts';
+import { QueryNotes } from './query-notes.ts';
+import type { Output, ScopeItem } from './scope.ts';
 import { namedColumns } from './used-columns.ts';
 
 export interface RewrittenQuery {
   sql: string;
   uses: TableUse[];
+  /** What its author certainly does not mean, although it runs. */
+  notes: string[];
   /** A text of SQLite about the rewritten query, such as the name of a column, in the words of the original one. */
   restore(text: string): string;
 }
 
 type TableReading = Pick<
   TableUse,
-  'isAscending' | 'isFirstOnly' | 'isBounded' | 'firstRows' | 'isFolded' | 'columns' | 'asText'
+  'isAscending' | 'isFirstOnly' | 'isBounded' | 'firstRows' | 'isFolded' | 'columns'
 >;
 
 /** The limit of SQLite, which is told before the joins are planned. */
@@ -53,12 +56,18 @@ export function rewriteQuery(
   options: RewriteOptions,
 ): RewrittenQuery {
   const rewriting = new Rewriting(text, nodes, shapes, options);
-  rewriting.visitQuery(nodes, new Set());
+  rewriting.visitQuery(nodes, new Map());
   return rewriting.result();
 }
 
+/** Names of WITH, which hide those of tables, and their results where these are known. */
+type Hidden = ReadonlyMap<string, readonly Output[] | null>;
+
 class Rewriting {
   private readonly edits: Edits;
+  private readonly notes = new QueryNotes();
+  /** The results of queries, by their nodes. */
+  private readonly outputs = new Map<readonly Node[], readonly Output[] | null>();
   private readonly uses: TableUse[] = [];
   private readonly shapes: readonly TableShape[];
   private readonly columns: ReadonlySet<string> | null;
@@ -72,19 +81,26 @@ class Rewriting {
   }
 
   result(): RewrittenQuery {
-    return { sql: this.edits.text(), uses: this.uses, restore: (text) => this.edits.restore(text) };
+    const { edits, uses } = this;
+    return { sql: edits.text(), uses, notes: this.notes.lines(), restore: (text) => edits.restore(text) };
   }
 
-  /** Rewrites inner queries first: an outer condition may repeat them as an argument. `hidden`: names of WITH. */
-  visitQuery(nodes: readonly Node[], outer: ReadonlySet<string>): void {
+  /** Rewrites inner queries first: an outer condition may repeat them as an argument. */
+  visitQuery(nodes: readonly Node[], outer: Hidden): void {
     const query = readQuery(nodes);
-    const hidden = new Set([...outer, ...query.tables.map(({ name }) => name)]);
-    for (const { body } of query.tables) this.visitQuery(body.nodes, hidden);
+    const hidden = new Map([...outer, ...query.tables.map(({ name }) => [name, null] as const)]);
+    for (const { name, columns, body } of query.tables) {
+      this.visitQuery(body.nodes, hidden);
+      hidden.set(name, renamed(this.outputs.get(body.nodes) ?? null, columns));
+    }
     this.visitInner(query.body, hidden);
-    for (const core of query.cores) this.visitSelect(core, query, hidden);
+    for (const core of query.cores) {
+      const outputs = this.visitSelect(core, query, hidden);
+      if (core === query.cores[0]) this.outputs.set(nodes, outputs);
+    }
   }
 
-  private visitInner(nodes: readonly Node[], hidden: ReadonlySet<string>): void {
+  private visitInner(nodes: readonly Node[], hidden: Hidden): void {
     for (const node of nodes) {
       if (!isGroup(node)) continue;
       if (isQuery(node)) this.visitQuery(node.nodes, hidden);
@@ -92,15 +108,24 @@ class Rewriting {
     }
   }
 
-  private visitSelect(core: SelectCore, query: Query, hidden: ReadonlySet<string>): void {
-    if (core.from.length === 0) return;
+  /** Returns its results where they are known. */
+  private visitSelect(core: SelectCore, query: Query, hidden: Hidden): Output[] | null {
+    if (core.from.length === 0) return null;
     const from = readFrom(core.from);
     if (from === null) throw this.refusalOfFrom(core.from);
     if (from.length > MAX_JOINED) throw new QueryRefusal(`a SELECT joins at most ${MAX_JOINED} tables`);
     const shapeOf = (table: string | null) => this.shapeOf(table, hidden);
     for (const item of from) this.visitJoined(item, hidden);
-    const items = from.map((item): ScopeItem => ({ alias: item.alias, shape: shapeOf(item.table) }));
-    for (const condition of [core.where, ...from.map(({ on }) => on)])
+    const items = from.map(
+      (item): ScopeItem => ({
+        alias: item.alias,
+        shape: shapeOf(item.table),
+        outputs: this.outputsOf(item, hidden),
+      }),
+    );
+    const conditionTexts = [core.where, ...from.map(({ on }) => on)];
+    this.notes.read(query, core, conditionTexts, items);
+    for (const condition of conditionTexts)
       for (const { start, end, text } of numberEdits(condition, items)) this.edits.replace(start, end, text);
     const conditions = conditionsOf(core, from, items, shapeOf);
     const placed = placeTables(from, items, conditions);
@@ -109,7 +134,6 @@ class Rewriting {
     const extreme = extremeOf(core, from, items, this.options);
     const fold = foldOf(query, core, from, items, placed);
     for (const { start, end, text } of fold?.edits ?? []) this.edits.replace(start, end, text);
-    const asText = amountsAsText(query, core, items);
     const end = endByLimit(query, core, from, order);
     const reading = {
       columns: fold?.columns ?? this.columns,
@@ -121,17 +145,19 @@ class Rewriting {
     };
     for (const [at, item] of from.entries()) {
       const shape = items[at]?.shape;
-      if (shape)
-        this.use(item, shape, placed.get(at) ?? [], from, {
-          ...reading,
-          asText: [...(asText.get(at) ?? [])],
-        });
+      if (shape) this.use(item, shape, placed.get(at) ?? [], from, reading);
       else this.refuseUnknown(item, hidden);
     }
+    return outputsOf(core, items);
+  }
+
+  private outputsOf({ source, table }: FromItem, hidden: Hidden): readonly Output[] | null {
+    const outputs = isGroup(source) ? this.outputs.get(source.nodes) : hidden.get(table ?? '');
+    return outputs ?? null;
   }
 
   /** Tables of joins in parentheses are read whole. */
-  private visitJoined(item: FromItem, hidden: ReadonlySet<string>): void {
+  private visitJoined(item: FromItem, hidden: Hidden): void {
     for (const joined of joinedIn(item) ?? []) {
       this.visitJoined(joined, hidden);
       const shape = this.shapeOf(joined.table, hidden);
@@ -142,16 +168,16 @@ class Rewriting {
 
   private whole(): TableReading {
     const { columns } = this;
-    const reading = { isAscending: false, isFirstOnly: false, isBounded: false, firstRows: null, asText: [] };
+    const reading = { isAscending: false, isFirstOnly: false, isBounded: false, firstRows: null };
     return { ...reading, columns, isFolded: false };
   }
 
-  private shapeOf(table: string | null, hidden: ReadonlySet<string>): TableShape | null {
+  private shapeOf(table: string | null, hidden: Hidden): TableShape | null {
     if (table === null || hidden.has(table)) return null;
     return this.shapes.find(({ name }) => name === table) ?? null;
   }
 
-  private refuseUnknown({ table, source, args }: FromItem, hidden: ReadonlySet<string>): void {
+  private refuseUnknown({ table, source, args }: FromItem, hidden: Hidden): void {
     if (table === null || isGroup(source) || hidden.has(table)) return;
     if (args !== null && FUNCTIONS.includes(table)) return;
     const meant = closestName(
@@ -216,6 +242,15 @@ class Rewriting {
         return `"${from[value.item]?.alias?.replaceAll('"', '""')}"."${value.column.replaceAll('"', '""')}"`;
     }
   }
+}
+
+/** The results under the names that WITH gives them. */
+function renamed(outputs: readonly Output[] | null, columns: Group | null): readonly Output[] | null {
+  if (outputs === null || columns === null) return outputs;
+  return splitAtCommas(columns.nodes).map(([column], at) => ({
+    name: nameOf(column) ?? '',
+    origin: outputs[at]?.origin ?? null,
+  }));
 }
 
 /** The results of a query as a JSON list, which has no blobs: no column of a table equals one. */

@@ -5,11 +5,25 @@ import { readFrom } from '../text/from-clause.ts';
 import { isGroup, isQuery, isSymbol, type Node, nameOf } from '../text/nodes.ts';
 import { readQuery } from '../text/select.ts';
 
+/** A column of a table. */
+export interface Origin {
+  shape: TableShape;
+  column: string;
+}
+
+/** A result: its name in lower case, and the column that it is; null for any other expression. */
+export interface Output {
+  name: string;
+  origin: Origin | null;
+}
+
 /** An item of a FROM clause. */
 export interface ScopeItem {
   alias: string | null;
   /** Null for a query, a common table expression or a function, whose columns are not known here. */
   shape: TableShape | null;
+  /** The results of such a query where they are known. */
+  outputs: readonly Output[] | null;
 }
 
 export type FindShape = (table: string | null) => TableShape | null;

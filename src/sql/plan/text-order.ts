@@ -2,23 +2,20 @@
  * Recognises amounts that a query orders or compares as the text that they are, where 9 comes after 10. Only what is
  * certainly meant as a number: the answers are SQLite's all the same.
  */
-import { REAL } from '../tables/rows.ts';
 import { comparisonsOf, conjuncts } from '../text/expressions.ts';
 import { isGroup, isQuery, isSymbol, isWord, type Node, nameOf, splitAtCommas } from '../text/nodes.ts';
 import type { Query, SelectCore } from '../text/select.ts';
+import type { FindColumn } from './computed-columns.ts';
 import { isAliasIn, readTerm } from './order.ts';
-import { hasColumn, type ScopeItem } from './scope.ts';
+import { realOf } from './outputs.ts';
 
-/** Names of amount columns, by the position of their table in FROM. */
-export function amountsAsText(
-  { cores, order }: Query,
-  core: SelectCore,
-  items: readonly ScopeItem[],
-): Map<number, Set<string>> {
-  const found = new Map<number, Set<string>>();
+/** The names of such columns. */
+export function amountsAsText({ cores, order }: Query, core: SelectCore, find: FindColumn): Set<string> {
+  const found = new Set<string>();
   const add = (qualifier: string | null, column: string) => {
-    const at = itemOf(qualifier, column, items);
-    if (at !== null) found.set(at, (found.get(at) ?? new Set()).add(column));
+    const origin = find({ qualifier, column });
+    // The result of a query under another name has no such number beside it.
+    if (origin !== null && origin.column === column && realOf(origin) !== null) found.add(column);
   };
   // Behind another term it may be part of an exact order: length(amount), amount.
   const term = order === null || cores.length > 1 ? null : readTerm(splitAtCommas(order.terms)[0] ?? []);
@@ -31,15 +28,6 @@ export function amountsAsText(
     if (op === 'min' || op === 'max' || isNumber) add(left.qualifier, left.column);
   }
   return found;
-}
-
-/** The only table with this column, and its position in FROM; null if other tables could have the column too. */
-function itemOf(qualifier: string | null, column: string, items: readonly ScopeItem[]): number | null {
-  const named = [...items.entries()].filter(([, item]) =>
-    qualifier === null ? item.shape === null || hasColumn(item, column) : item.alias === qualifier,
-  );
-  const [only, other] = named;
-  return only !== undefined && other === undefined && hasColumn(only[1], column + REAL) ? only[0] : null;
 }
 
 /** The columns of min(column) and max(column), outside inner queries. */

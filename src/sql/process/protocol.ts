@@ -1,6 +1,6 @@
 /** What passes between a process that runs queries and the one that watches it. */
 import type { ConfiguredTradeLists } from '../../model/trade-rules.ts';
-import type { Parameters, QueryAnswer, QueryLimits, TablePlan } from '../session.ts';
+import type { Parameters, QueryAnswer, QueryLimits, QueryPlan } from '../session.ts';
 
 export interface QueryRequest {
   text: string;
@@ -21,7 +21,7 @@ export interface QueriedIndex {
  */
 export type FromProcess =
   | { ready: true }
-  | { plan: TablePlan[] }
+  | QueryPlan
   | { answer: QueryAnswer }
   | { refused: string }
   | { failed: string };

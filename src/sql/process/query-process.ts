@@ -7,7 +7,7 @@ import { guarded } from '../../lib/guard.ts';
 import type { ConfiguredTradeLists } from '../../model/trade-rules.ts';
 import { programArguments } from '../../threads/entries.ts';
 import { QueryLimitError, QueryRefusal, QueryStartError } from '../query-refusal.ts';
-import type { QueryAnswer, TablePlan } from '../session.ts';
+import type { QueryAnswer, QueryPlan } from '../session.ts';
 import {
   DEFAULT_TIMEOUT_MS,
   FILES_EVERY,
@@ -28,7 +28,7 @@ import { logBytes, namelessFileBytes, residentBytes } from './usage.ts';
 export interface RunOptions {
   timeoutMs?: number;
   /** Called before the query runs. */
-  onPlan?(plan: TablePlan[]): void;
+  onPlan?(plan: QueryPlan): void;
   /** Ends the query. */
   signal?: AbortSignal;
 }
@@ -187,7 +187,7 @@ export class QueryProcess {
   private receive(message: FromProcess): void {
     const { running } = this;
     if (running === null) return;
-    if ('plan' in message) running.options.onPlan?.(message.plan);
+    if ('plan' in message) running.options.onPlan?.(message);
     if ('answer' in message) running.settle.resolve(message.answer);
     if ('refused' in message) running.settle.reject(new QueryRefusal(message.refused));
   }

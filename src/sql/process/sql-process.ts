@@ -27,7 +27,7 @@ function serveIndex({ path, tradeLists }: QueriedIndex): void {
   }
   process.on('message', ({ text, limits, parameters }: QueryRequest) => {
     try {
-      send({ answer: session.run(text, limits, parameters, (plan) => send({ plan })) });
+      send({ answer: session.run(text, limits, parameters, send) });
     } catch (error) {
       send(error instanceof QueryRefusal ? { refused: error.message } : { failed: messageOf(error) });
     }

@@ -57,8 +57,6 @@ export interface TableUse {
   isBounded: boolean;
   /** How many rows the query wants unless it rejects some; null where that is not known. */
   firstRows: number | null;
-  /** Amounts that the query orders or compares as text. */
-  asText: readonly string[];
   /** Each row stands for a portion of rows. */
   isFolded: boolean;
 }

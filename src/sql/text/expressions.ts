@@ -38,6 +38,13 @@ function splitAtWord(nodes: readonly Node[], word: string): Node[][] {
   return parts;
 }
 
+/** The comparisons of all operands of AND and OR. */
+export function comparisonsIn(condition: readonly Node[]): Comparison[] {
+  return conjuncts(condition).flatMap(
+    (part) => alternatives(part)?.flatMap(comparisonsIn) ?? comparisonsOf(part),
+  );
+}
+
 /** A column as written. */
 export interface ColumnName {
   qualifier: string | null;
@@ -71,7 +78,8 @@ export function comparisonsOf(condition: readonly Node[]): Comparison[] {
   return found;
 }
 
-function columnAtStart(nodes: readonly Node[]): { name: ColumnName; length: number } | null {
+/** A column at the start of nodes, and how many of them it takes. */
+export function columnAtStart(nodes: readonly Node[]): { name: ColumnName; length: number } | null {
   const first = nameOf(nodes[0]);
   if (first === undefined) return null;
   if (!isSymbol(nodes[1], '.')) return { name: { qualifier: null, column: first }, length: 1 };

@@ -15,8 +15,8 @@ export interface SelectCore {
 }
 
 export interface Query {
-  /** Lower-case names and bodies of the WITH clause. */
-  tables: { name: string; body: Group }[];
+  /** Lower-case names and bodies of the WITH clause, and the columns that it names. */
+  tables: { name: string; columns: Group | null; body: Group }[];
   cores: SelectCore[];
   /** Terms of ORDER BY at the end, null without one, and where the clause begins and ends. */
   order: { terms: Node[]; start: number; end: number } | null;
@@ -42,11 +42,13 @@ function readWith(nodes: readonly Node[]): { tables: Query['tables']; at: number
   let at = isWord(nodes[1], 'recursive') ? 2 : 1;
   for (;;) {
     const name = nameOf(nodes[at++]);
-    if (isGroup(nodes[at])) at++; // its columns
+    const named = nodes[at];
+    const columns = isGroup(named) ? named : null;
+    if (columns !== null) at++;
     while (isWord(nodes[at], 'as', 'not', 'materialized')) at++;
     const body = nodes[at++];
     if (name === undefined || !isGroup(body)) return { tables, at: Math.min(at, nodes.length) };
-    tables.push({ name, body });
+    tables.push({ name, columns, body });
     if (!isSymbol(nodes[at], ',')) return { tables, at };
     at++;
   }

@@ -21,6 +21,7 @@ const ANSWER: QueryAnswer = {
   gaps: 0,
   damage: null,
   plan: [],
+  notes: [],
 };
 
 /**

@@ -13,8 +13,7 @@ const ANSWER: SqlAnswer = {
   gaps: 0,
   damage: null,
   plan: [],
-  scan: null,
-  asText: null,
+  notes: [],
 };
 
 test('the operator alone can ask with SQL', async (t) => {

@@ -26,8 +26,11 @@ export function SqlAnswerView({ answer, seconds }: { answer: SqlAnswer; seconds:
           CSV
         </button>
       </div>
-      {answer.scan !== null && <p class="small soft">{sentence(answer.scan)}</p>}
-      {answer.asText !== null && <p class="small soft">{sentence(answer.asText)}</p>}
+      {answer.notes.map((note) => (
+        <p key={note} class="small soft">
+          {sentence(note)}
+        </p>
+      ))}
       <SqlChart answer={answer} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls, and the keyboard must reach it */}
       <section class="sql-rows" aria-label="Answer" tabIndex={0}>
