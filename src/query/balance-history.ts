@@ -30,7 +30,7 @@ interface BalanceHistory {
 }
 
 /** Bounds of a reading: entries of the history, and stretches of the chain (Reach) of those whose rows are read. */
-const BOUNDS = { transfers: MAX_HISTORY_ROWS, stretches: 16_384 };
+const BOUNDS = { transfers: MAX_HISTORY_ROWS, stretches: 8_192 };
 
 /** Units of work: of an entry, and of its row, 0.2 and 1 µs. */
 const ENTRY_UNITS = 2;
