@@ -113,11 +113,15 @@ test('receipts that every node lacks for long are a log gap, unless those around
   assert.deepEqual(one.status().logGaps?.reasons, [
     { reason: 'receipts of transactions are missing, and with them their logs', blocks: 1 },
   ]);
+  await one.client.stop();
+  assert.equal((await repairFile(one.path, url, 0, HEAD)).replacedFrom, null, 'the same without the receipt');
   state.change = (method, answer, block) =>
     method === 'eth_getBlockReceipts' && block === BAD ? [] : answer;
   const whole = startIndexer(t, { http: url, dir: tempDir(t), index });
   await whole.reaches(HEAD);
   assert.equal(whole.status().logGaps?.blocks, 1);
+  state.change = (_method, answer) => answer;
+  assert.equal((await repairFile(one.path, url, 0, HEAD)).replacedFrom, BAD);
   let asked = 0;
   state.change = (method, answer, block) => {
     if (method === 'eth_getBlockReceipts' && block === BAD) asked++;
