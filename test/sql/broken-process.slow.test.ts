@@ -144,7 +144,7 @@ test('a late answer is not taken for that of the next query', async (t) => {
   t.after(() => child.end());
   child.send({ path: '/nowhere/index.db', tradeLists: {} });
   await waitFor(() => told.length > 0, { what: 'the process to be ready' });
-  child.send(REQUEST);
+  child.send({ ...REQUEST, wantsPlan: false });
   child.ref();
   child.end();
   await child.gone;

@@ -8,6 +8,11 @@ export interface QueryRequest {
   parameters?: Parameters;
 }
 
+/** `wantsPlan`: whether the plan is sent before the query runs. A message costs as much as a short query. */
+export interface SentQuery extends QueryRequest {
+  wantsPlan: boolean;
+}
+
 /** The first message to the process. The lists may exceed the 128 KiB of a process argument. */
 export interface QueriedIndex {
   path: string;

@@ -6,7 +6,7 @@ import { FatalError, messageOf, onOneLine } from '../../lib/errors.ts';
 import { guarded } from '../../lib/guard.ts';
 import { killOnParentExit } from '../../lib/kill-on-parent-exit.ts';
 import { QueryLimitError, QueryStartError } from '../query-refusal.ts';
-import { type FromProcess, isFromProcess, type QueriedIndex, type QueryRequest } from './protocol.ts';
+import { type FromProcess, isFromProcess, type QueriedIndex, type SentQuery } from './protocol.ts';
 
 /** A program and its arguments. */
 export type Command = readonly [file: string, ...args: string[]];
@@ -56,7 +56,7 @@ export class QueryChild {
   }
 
   /** The index first, then a query at a time once it is ready. */
-  send(message: QueriedIndex | QueryRequest): void {
+  send(message: QueriedIndex | SentQuery): void {
     this.child?.send(message, (error) => {
       if (error === null) return;
       // If the process has ended, its exit says why; that may arrive a little later.

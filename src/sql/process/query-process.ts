@@ -169,7 +169,7 @@ export class QueryProcess {
       if (this.running !== running) return;
       running.startedAt = performance.now();
       running.logBytes = logBytes(this.path);
-      child.send(request);
+      child.send({ ...request, wantsPlan: running.options.onPlan !== undefined });
     });
   }
 

@@ -5,7 +5,7 @@ import { setPriority } from 'node:os';
 import { messageOf } from '../../lib/errors.ts';
 import { QueryRefusal } from '../query-refusal.ts';
 import { SqlSession } from '../session.ts';
-import type { FromProcess, QueriedIndex, QueryRequest } from './protocol.ts';
+import type { FromProcess, QueriedIndex, SentQuery } from './protocol.ts';
 
 /** The daemon and everything else go first. */
 const NICENESS = 10;
@@ -25,9 +25,9 @@ function serveIndex({ path, tradeLists }: QueriedIndex): void {
     send({ failed: messageOf(error) });
     return process.disconnect();
   }
-  process.on('message', ({ text, limits, parameters }: QueryRequest) => {
+  process.on('message', ({ text, limits, parameters, wantsPlan }: SentQuery) => {
     try {
-      send({ answer: session.run(text, limits, parameters, send) });
+      send({ answer: session.run(text, limits, parameters, wantsPlan ? send : undefined) });
     } catch (error) {
       send(error instanceof QueryRefusal ? { refused: error.message } : { failed: messageOf(error) });
     }
