@@ -161,6 +161,12 @@ pageTests({
     await nodes.first().waitFor();
     const before = await nodes.count();
     await page.locator(`.node[data-address="${samples.chain[1]}"]`).focus();
+    await page
+      .locator('.tip')
+      .getByText(samples.chain[1]?.slice(0, 8) ?? '')
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.tip').waitFor({ state: 'detached' });
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowLeft');

@@ -1,14 +1,8 @@
-/** Where the lines of a network begin and end, and what stands beside them. Pure functions. */
-import { compact, safeName } from '../../ui/format.ts';
+/** Where the lines of a network begin and end, and where their amounts have room. Pure functions. */
+import { compact } from '../../ui/format.ts';
+import { type Box, circleBox, type Named, type NodePlace, overlap } from './network-names.ts';
 
-/** A node of a network, where it is drawn. */
-interface Placed {
-  address: string;
-  node: { label: { name: string } | null };
-  radius: number;
-  x: number;
-  y: number;
-}
+type Placed = Named<NodePlace>;
 
 interface Link {
   from: string;
@@ -26,30 +20,32 @@ export interface Segment {
   y2: number;
 }
 
-/** Size of a character of a name (drawings.css: 0.6875rem, monospace), and where the name is below its circle. */
-const CHARACTER = 6.7;
-const NAME_TOP = 3;
-export const NAME_BASE = 13;
-const NAME_BOTTOM = 17;
-
 /** Space around circles and names. */
 const GAP = 2;
 
 /** Half the distance between the lines of two directions. */
 const ASIDE = 5;
 
-/** A line shorter than this has no room for its amount. */
+/** Amounts keep their size on the screen, as names do: pixels. */
+export const AMOUNT_PIXELS = 10;
+const CHARACTER = 5.6;
+const HALF_HEIGHT = 6;
+const BASE = 3;
+
+/** A line shorter than this has no room for its amount: pixels. */
 const SHORTEST_NAMED = 56;
 
-export function nodeName({ address, node }: Placed): string {
-  return safeName(node.label?.name ?? '', 18) || `${address.slice(0, 6)}…${address.slice(-4)}`;
+export interface DrawnLink<L extends Link = Link> {
+  link: L;
+  line: Segment;
+  isPair: boolean;
 }
 
 /** Each link that can be drawn, with its line. */
 export function drawnLinks<L extends Link>(
   links: ReadonlyMap<string, L>,
   places: ReadonlyMap<string, Placed>,
-): { link: L; line: Segment; isPair: boolean }[] {
+): DrawnLink<L>[] {
   return [...links.values()].flatMap((link) => {
     const isPair = links.has(`${link.to} ${link.from}`);
     const line = lineBetween(places.get(link.from), places.get(link.to), isPair);
@@ -83,10 +79,10 @@ function exitOf(place: Placed, x: number, y: number, dx: number, dy: number): nu
   const along = -(x * dx + y * dy);
   const across = Math.abs(x * dy - y * dx);
   const circle = along + Math.sqrt(Math.max(0, radius * radius - across * across));
-  const halfWidth = (nodeName(place).length * CHARACTER) / 2 + GAP;
-  const [top, bottom] = [place.radius + NAME_TOP - GAP, place.radius + NAME_BOTTOM + GAP];
-  const [enterX, leaveX] = span(x, dx, -halfWidth, halfWidth);
-  const [enterY, leaveY] = span(y, dy, top, bottom);
+  if (place.name === null) return circle;
+  const { left, right, top, bottom } = place.name.box;
+  const [enterX, leaveX] = span(x, dx, left - place.x - GAP, right - place.x + GAP);
+  const [enterY, leaveY] = span(y, dy, top - place.y - GAP, bottom - place.y + GAP);
   const leave = Math.min(leaveX, leaveY);
   const isHit = Math.max(enterX, enterY, 0) < leave;
   return Math.max(circle, isHit ? leave : 0);
@@ -100,21 +96,46 @@ function span(at: number, step: number, low: number, high: number): [number, num
   return a < b ? [a, b] : [b, a];
 }
 
-/** Where along a line of a pair its amount is: nearer to its start, so that the amounts of both are apart. */
-const PAIR_PLACE = 0.33;
+/** Where along a line its amount may be. On one of a pair it is nearer to the start: the other's amount is beyond. */
+const PLACES = [0.5, 0.38, 0.62, 0.28, 0.72];
+const PAIR_PLACES = [0.33, 0.24, 0.42];
 
-/** What to write on a link, and where; null where there is no room. */
-export function amountMark(
-  {
-    link: { amount, transfers },
-    line: { x1, y1, x2, y2 },
-    isPair,
-  }: { link: Link; line: Segment; isPair: boolean },
+export interface AmountMark {
+  link: Link;
+  text: string;
+  /** Of the middle of the baseline. */
+  x: number;
+  y: number;
+}
+
+/** What to write on links at a zoom, the largest amounts first; nothing where there is no room. */
+export function amountMarks(
+  links: readonly DrawnLink[],
+  places: ReadonlyMap<string, Placed>,
+  zoom: number,
   coin: string,
-): { text: string; x: number; y: number } | null {
-  if (Math.hypot(x2 - x1, y2 - y1) < SHORTEST_NAMED) return null;
-  if (amount === 0 && transfers === 0) return null;
-  const text = amount > 0 ? `${compact(amount)} ${coin}` : `${transfers} ×`;
-  const place = isPair ? PAIR_PLACE : 0.5;
-  return { text, x: x1 + (x2 - x1) * place, y: y1 + (y2 - y1) * place + 3 };
+): AmountMark[] {
+  const taken = [...places.values()].flatMap((place) => [
+    circleBox(place),
+    ...(place.name === null ? [] : [place.name.box]),
+  ]);
+  const marks: AmountMark[] = [];
+  for (const { link, line, isPair } of links.toSorted((a, b) => b.link.amount - a.link.amount)) {
+    const { amount, transfers } = link;
+    const { x1, y1, x2, y2 } = line;
+    if (Math.hypot(x2 - x1, y2 - y1) * zoom < SHORTEST_NAMED) continue;
+    if (amount === 0 && transfers === 0) continue;
+    const text = amount > 0 ? `${compact(amount)} ${coin}` : `${transfers} ×`;
+    const half = (text.length * CHARACTER) / 2 / zoom;
+    for (const along of isPair ? PAIR_PLACES : PLACES) {
+      const [x, y] = [x1 + (x2 - x1) * along, y1 + (y2 - y1) * along];
+      const height = HALF_HEIGHT / zoom;
+      const box: Box = { left: x - half, right: x + half, top: y - height, bottom: y + height };
+      if (taken.some((other) => overlap(box, other))) continue;
+      taken.push(box);
+      marks.push({ link, text, x, y: y + BASE / zoom });
+      break;
+    }
+  }
+  return marks;
 }

@@ -1,7 +1,8 @@
 /** Draws a network on a canvas, because an image of the SVG would need a URL that the page's content policy forbids. */
 import { groupOf, type Network } from './network.ts';
-import { amountMark, drawnLinks, NAME_BASE, nodeName, type Segment } from './network-geometry.ts';
+import { AMOUNT_PIXELS, amountMarks, drawnLinks, type Segment } from './network-geometry.ts';
 import type { PlacedNode } from './network-layout.ts';
+import { NAME_PIXELS, namedPlaces } from './network-names.ts';
 
 const SCALE = 2;
 const MARGIN = 80;
@@ -9,11 +10,13 @@ const MARGIN = 80;
 /** Takes colours from the page's style, in its theme. */
 export async function drawNetwork(
   network: Network,
-  places: ReadonlyMap<string, PlacedNode>,
+  laidOut: ReadonlyMap<string, PlacedNode>,
+  selected: string,
   style: CSSStyleDeclaration,
   coin: string,
 ): Promise<Blob> {
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const places = namedPlaces(laidOut, 1, selected);
   const xs = [...places.values()].map(({ x }) => x);
   const ys = [...places.values()].map(({ y }) => y);
   const [left, top] = [Math.min(...xs) - MARGIN, Math.min(...ys) - MARGIN];
@@ -38,25 +41,25 @@ export async function drawNetwork(
     context.stroke();
     drawArrowHead(context, line);
   }
-  context.textAlign = 'center';
-  context.font = `11px ${color('mono')}`;
-  for (const place of places.values()) {
-    const { node, radius, x, y } = place;
+  context.font = `${NAME_PIXELS}px ${color('mono')}`;
+  for (const { node, radius, x, y, name } of places.values()) {
     context.fillStyle = color(`group-${groupOf(node)}`) || color('soft');
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
     context.fill();
+    if (name === null) continue;
     context.fillStyle = color('ink');
-    context.fillText(nodeName(place), x, y + radius + NAME_BASE);
+    context.textAlign = name.anchor === 'middle' ? 'center' : name.anchor;
+    context.fillText(name.text, name.x, name.y);
   }
+  context.font = `${AMOUNT_PIXELS}px ${color('text')}`;
+  context.textAlign = 'center';
   context.strokeStyle = color('surface');
   context.fillStyle = color('soft');
   context.lineWidth = 3;
-  for (const drawn of links) {
-    const mark = amountMark(drawn, coin);
-    if (mark === null) continue;
-    context.strokeText(mark.text, mark.x, mark.y);
-    context.fillText(mark.text, mark.x, mark.y);
+  for (const { text, x, y } of amountMarks(links, places, 1, coin)) {
+    context.strokeText(text, x, y);
+    context.fillText(text, x, y);
   }
   return new Promise((resolve, reject) =>
     canvas.toBlob((blob) =>

@@ -123,7 +123,7 @@ function Graph({ address, start, params }: GraphProps) {
   };
   const saveImage = async () => {
     if (frame.current === null) return;
-    const image = await drawNetwork(network, places, getComputedStyle(frame.current), COIN);
+    const image = await drawNetwork(network, places, selected, getComputedStyle(frame.current), COIN);
     download(image, `network-${address}.png`);
   };
   const node = network.nodes.get(selected);

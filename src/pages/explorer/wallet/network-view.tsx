@@ -1,11 +1,12 @@
 /** Draws a network: circles that can be clicked, dragged, and navigated with the arrow keys. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../ui/chart.tsx';
 import { compact, safeName, shortHex } from '../../ui/format.ts';
 import { COIN } from '../coin.ts';
 import { groupOf, isFullyExpanded, type Network } from './network.ts';
-import { amountMark, drawnLinks, NAME_BASE, nodeName } from './network-geometry.ts';
+import { AMOUNT_PIXELS, amountMarks, drawnLinks } from './network-geometry.ts';
 import { nextNode, type PlacedNode } from './network-layout.ts';
+import { MARGIN, NAME_PIXELS, type Named, namedPlaces, nodeName } from './network-names.ts';
 
 interface NetworkViewProps {
   network: Network;
@@ -22,20 +23,30 @@ interface Camera {
 }
 
 const HEIGHT = 540;
-const MARGIN = 50;
 const MAX_ZOOM = 1.2;
 const ZOOM_STEP = 1.3;
 
 /** Links up to which each has its amount. Among more, only those of the selected address have. */
 const MOST_AMOUNTS = 30;
 
-export function NetworkView({ network, places, selected, onSelect }: NetworkViewProps) {
+export function NetworkView({ network, places: laidOut, selected, onSelect }: NetworkViewProps) {
   const [width, frame] = useWidth();
-  const [camera, setCamera] = useState<Camera>(() => fit(places, width));
-  const [tip, setTip] = useState<{ address: string; x: number; y: number } | null>(null);
+  const isTall = width < HEIGHT;
+  const turned = useMemo(() => (isTall ? turn(laidOut) : laidOut), [laidOut, isTall]);
+  const [camera, setCamera] = useState<Camera>(() => fit(turned, width));
+  /** Pointed at, or with the keyboard focus. */
+  const [picked, setPicked] = useState<string | null>(null);
   const drag = useRef<{ x: number; y: number } | null>(null);
   const svg = useRef<SVGSVGElement>(null);
-  useEffect(() => setCamera(fit(places, width)), [places, width]);
+  useEffect(() => setCamera(fit(turned, width)), [turned, width]);
+  const { zoom } = camera;
+  const { places, links, marks } = useMemo(() => {
+    const places = namedPlaces(turned, zoom, selected);
+    const links = drawnLinks(network.links, places);
+    const own = links.filter(({ link }) => link.from === selected || link.to === selected);
+    const marks = amountMarks(links.length <= MOST_AMOUNTS ? links : own, places, zoom, COIN);
+    return { places, links, marks };
+  }, [network, turned, zoom, selected]);
 
   const onPointerMove = (event: PointerEvent) => {
     if (drag.current === null) return;
@@ -47,22 +58,18 @@ export function NetworkView({ network, places, selected, onSelect }: NetworkView
       y: camera.y - (event.clientY - y) / camera.zoom,
     });
   };
-  const showTip = (address: string) => (event: PointerEvent) => {
-    const box = svg.current?.getBoundingClientRect();
-    if (box !== undefined) setTip({ address, x: event.clientX - box.left, y: event.clientY - box.top });
-  };
   const onKeyDown = (place: PlacedNode) => (event: KeyboardEvent) => {
     if (event.key === 'Enter' || event.key === ' ') {
       event.preventDefault();
       return onSelect(place.address);
     }
+    if (event.key === 'Escape') setPicked(null);
     const next = nextNode(places.values(), place, event.key);
     if (!event.key.startsWith('Arrow')) return;
     event.preventDefault();
     if (next !== undefined)
       svg.current?.querySelector<SVGGElement>(`[data-address="${next.address}"]`)?.focus();
   };
-  const links = drawnLinks(network.links, places);
   const halfWidth = width / 2 / camera.zoom;
   const halfHeight = HEIGHT / 2 / camera.zoom;
   return (
@@ -122,28 +129,37 @@ export function NetworkView({ network, places, selected, onSelect }: NetworkView
             aria-label={nodeText(place)}
             onClick={() => onSelect(place.address)}
             onKeyDown={onKeyDown(place)}
-            onPointerMove={showTip(place.address)}
-            onPointerLeave={() => setTip(null)}
+            onPointerEnter={() => setPicked(place.address)}
+            onPointerLeave={() => setPicked(null)}
+            onFocus={() => setPicked(place.address)}
+            onBlur={() => setPicked(null)}
           >
             <circle r={place.radius} />
             {!isFullyExpanded(place.node) && <path class="plus" d="M-3 0H3M0 -3V3" />}
-            <text y={place.radius + NAME_BASE} text-anchor="middle">
-              {nodeName(place)}
-            </text>
+            {place.name !== null && (
+              <text
+                x={place.name.x - place.x}
+                y={place.name.y - place.y}
+                text-anchor={place.name.anchor}
+                font-size={NAME_PIXELS / zoom}
+              >
+                {place.name.text}
+              </text>
+            )}
           </g>
         ))}
-        {links.map((drawn) => {
-          const { link } = drawn;
-          const isOwn = link.from === selected || link.to === selected;
-          const mark = isOwn || links.length <= MOST_AMOUNTS ? amountMark(drawn, COIN) : null;
-          return (
-            mark && (
-              <text key={`${link.from}${link.to}`} class="sum" x={mark.x} y={mark.y} text-anchor="middle">
-                {mark.text}
-              </text>
-            )
-          );
-        })}
+        {marks.map(({ link: { from, to }, text, x, y }) => (
+          <text
+            key={`${from}${to}`}
+            class="sum"
+            x={x}
+            y={y}
+            text-anchor="middle"
+            font-size={AMOUNT_PIXELS / zoom}
+          >
+            {text}
+          </text>
+        ))}
       </svg>
       <div class="zoom">
         <button
@@ -162,35 +178,47 @@ export function NetworkView({ network, places, selected, onSelect }: NetworkView
         >
           −
         </button>
-        <button type="button" class="quiet" onClick={() => setCamera(fit(places, width))}>
+        <button type="button" class="quiet" onClick={() => setCamera(fit(turned, width))}>
           Fit
         </button>
       </div>
-      {tip && <Tip place={places.get(tip.address)} network={network} x={tip.x} y={tip.y} />}
+      {picked !== null && <Tip place={places.get(picked)} network={network} camera={camera} width={width} />}
     </div>
   );
 }
 
-/** Above the pointer; below it at the top edge. */
-function Tip({
-  place,
-  network,
-  x,
-  y,
-}: {
-  place: PlacedNode | undefined;
+/** For graphs, which are wider than high, in a frame that is higher than wide. */
+function turn(places: ReadonlyMap<string, PlacedNode>): Map<string, PlacedNode> {
+  return new Map([...places].map(([address, place]) => [address, { ...place, x: place.y, y: place.x }]));
+}
+
+/** Space that the box beside a circle needs: pixels. */
+const TIP_HEIGHT = 120;
+const TIP_WIDTH = 256;
+
+interface TipProps {
+  place: Named<PlacedNode> | undefined;
   network: Network;
-  x: number;
-  y: number;
-}) {
+  camera: Camera;
+  width: number;
+}
+
+/** Above the circle; below it at the top edge. It names what has no room for its name, too. */
+function Tip({ place, network, camera, width }: TipProps) {
   if (place === undefined) return null;
   const own = [...network.links.values()].filter(
     ({ from, to }) => from === place.address || to === place.address,
   );
   const sum = (side: 'from' | 'to') =>
     own.reduce((total, link) => (link[side] === place.address ? total + link.amount : total), 0);
+  const x = (place.x - camera.x) * camera.zoom + width / 2;
+  const y = (place.y - camera.y) * camera.zoom + HEIGHT / 2;
+  const radius = place.radius * camera.zoom;
+  const isBelow = y - radius < TIP_HEIGHT;
+  const left = Math.max(TIP_WIDTH / 2, Math.min(width - TIP_WIDTH / 2, x));
+  const top = isBelow ? y + radius : y - radius;
   return (
-    <div class="tip small" style={{ left: `${x}px`, top: `${y}px` }}>
+    <div class={isBelow ? 'tip small below' : 'tip small'} style={{ left: `${left}px`, top: `${top}px` }}>
       <strong>{safeName(place.node.label?.name ?? '', 40) || shortHex(place.address)}</strong>
       <span class="soft">{groupOf(place.node)}</span>
       <span>
@@ -216,11 +244,11 @@ function fit(places: ReadonlyMap<string, PlacedNode>, width: number): Camera {
   const xs = [...places.values()].map(({ x }) => x);
   const ys = [...places.values()].map(({ y }) => y);
   const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  // The width is 0 while the graph is not laid out.
+  // The width is 0 while the graph is not laid out, and both extents are while it is one circle.
   const zoom = Math.min(
     MAX_ZOOM,
-    Math.max(1, width) / (right - left + 2 * MARGIN),
-    HEIGHT / (bottom - top + 2 * MARGIN),
+    Math.max(1, width - 2 * MARGIN) / Math.max(1, right - left),
+    (HEIGHT - 2 * MARGIN) / Math.max(1, bottom - top),
   );
   return { x: (left + right) / 2, y: (top + bottom) / 2, zoom };
 }
