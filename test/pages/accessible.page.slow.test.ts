@@ -48,7 +48,7 @@ pageTests({
       ['/tokens', '#tokens tbody tr'],
       ['/large', '#large tbody tr'],
       ['/live?kind=erc1155', '#live h1'],
-      [`/address/${cohort[0]?.replace(/^0x../, '0x00')}`, 'main > .notice'],
+      [`/address/${cohort[0]?.replace(/^0x../, '0x00')}`, 'main > div.notice'],
       ['/nothing/here', '.intro'],
     ];
     for (const [path, shown] of places) {

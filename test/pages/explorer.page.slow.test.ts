@@ -58,7 +58,7 @@ pageTests({
     const { record, key: secret } = access.keys.create({ name: 'visitors', tier: 'free' });
     access.keys.publicKeyId = record.id;
     const page = await open(t, `${server.url}/address/0x${'11'.repeat(20)}`);
-    await page.locator('main > .notice').waitFor();
+    await page.getByText('The index contains no transfers of this address').waitFor();
     assert.ok(access.usage.used(record.id, Date.now()) > 0, 'the requests count against that key');
     assert.equal((await page.content()).includes(secret.slice(6)), false);
     assert.equal(await page.evaluate('JSON.stringify(sessionStorage)'), '{}');

@@ -12,13 +12,17 @@ before(async () => {
 });
 
 pageTests({
-  'an index that begins at a later block asks for none before it, and says so of each': async (t, open) => {
+  'an index without traces that begins at a later block says both, and asks for no block before it': async (
+    t,
+    open,
+  ) => {
     const { anvil, samples, pay } = world;
     const before = await pay(samples.trader, 1);
     const start = Number(await anvil.call('eth_blockNumber')) + 1;
     await pay(samples.trader, 1);
     const { url, key, reaches } = await startTestDaemon(t, {
       flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl, '--start-block': `${start}` },
+      env: { ATLAS_INDEX__TRACES: 'false' },
     });
     await reaches(start);
     const page = await open(t, `${url}/live?nothing=1`, { key });
@@ -30,6 +34,11 @@ pageTests({
     await page.goto(`${url}/`);
     await page.locator('#transfers tbody tr').first().waitFor();
     assert.deepEqual(refused, []);
+    for (const path of ['', 'large', `address/${samples.trader}`, `block/${start}?tab=transfers`]) {
+      await page.goto(`${url}/${path}`);
+      await page.getByText('Internal transfers, those by contracts, are missing').waitFor();
+      assert.equal(await page.getByText(/including internal/).count(), 0, path);
+    }
 
     const words = `block ${start - 1} is before the first indexed block ${start}`;
     for (const path of [`block/${start - 1}`, `block/${start - 1}?tab=transfers`, `tx/${before}`]) {

@@ -9,6 +9,7 @@ import { Frame } from '../ui/frame.tsx';
 import { usePlace } from '../ui/router.ts';
 import { TimeSwitch } from '../ui/time.tsx';
 import { ChainState } from './chain-state.tsx';
+import { Missing } from './coverage.tsx';
 import { KeyForm } from './key-form.tsx';
 import { pageAt } from './routes.tsx';
 import { SearchField } from './search/search-field.tsx';
@@ -57,7 +58,10 @@ export function App() {
         </p>
       )}
       {key !== '' ? (
-        <ApiProvider.Provider value={context}>{pageAt(place)}</ApiProvider.Provider>
+        <ApiProvider.Provider value={context}>
+          <Missing />
+          {pageAt(place)}
+        </ApiProvider.Provider>
       ) : (
         asked && (
           <>

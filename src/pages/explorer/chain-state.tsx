@@ -3,7 +3,6 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Status } from '../client/answers.ts';
 import { request } from '../client/request.ts';
 import { duration, grouped } from '../ui/format.ts';
-import { unfinishedText } from './unfinished.ts';
 
 const POLL_MS = 4_000;
 const TIMEOUT_MS = 10_000;
@@ -112,11 +111,4 @@ export function ChainState() {
       {text}
     </p>
   );
-}
-
-/** Beside "nothing found": that the index does not reach the chain's head. Nothing while it does. */
-export function Unfinished() {
-  const status = useStatus();
-  const text = status ? unfinishedText(status) : null;
-  return text === null ? null : <p class="small">{text}</p>;
 }

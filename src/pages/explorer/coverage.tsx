@@ -1,5 +1,7 @@
-/** What an index that begins late lacks, beside the figures that lack it. */
+/** What the index lacks: of every page above it, and before its first block beside the figures that lack it. */
 import { BlockLink } from '../ui/address.tsx';
+import { useStatus } from './chain-state.tsx';
+import { missingTexts } from './missing.ts';
 
 /** Whether an index begins after the chain's first blocks. The genesis block has no transactions. */
 export function isLate(startBlock: number): boolean {
@@ -15,4 +17,23 @@ export function Coverage({ startBlock }: { startBlock: number }) {
       index.
     </p>
   );
+}
+
+/** What the figures of every page lack at present; nothing while the index has all of its blocks. */
+export function Missing() {
+  const status = useStatus();
+  const texts = status ? missingTexts(status) : [];
+  if (!status || texts.length === 0) return null;
+  const isBad = status.phase === 'paused' || status.staleReason !== null || status.readFailure !== null;
+  return <p class={`notice small break ${isBad ? 'bad' : 'wait'}`}>{texts.join(' ')}</p>;
+}
+
+/** Whether the index has all transfers by contracts. */
+export function useHasInternal(): boolean {
+  return useStatus()?.internalTransfers === true;
+}
+
+/** The note of a list of all transfers of something. */
+export function useOrderNote(): string {
+  return `In execution order${useHasInternal() ? ', including internal transfers' : ''}.`;
 }

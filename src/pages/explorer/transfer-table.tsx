@@ -8,6 +8,7 @@ import { Arrow } from '../ui/icons.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { COIN } from './coin.ts';
+import { gapRowsText } from './missing.ts';
 
 interface TransferTableProps {
   caption: string;
@@ -24,14 +25,18 @@ interface TransferTableProps {
 export function TransferTable(props: TransferTableProps) {
   const { caption, transfers, wallet, without = [], empty, noteOf } = props;
   const columns = [...leadingColumns(), ...partyColumns(wallet, noteOf), ...amountColumns(wallet)];
+  const missing = gapRowsText(transfers);
   return (
-    <Table
-      caption={caption}
-      columns={columns.filter(({ title }) => !without.some((name) => name === title))}
-      rows={transfers}
-      rowKey={({ txHash, eventIndex }) => `${txHash}${eventIndex}`}
-      empty={empty}
-    />
+    <>
+      <Table
+        caption={caption}
+        columns={columns.filter(({ title }) => !without.some((name) => name === title))}
+        rows={transfers}
+        rowKey={({ txHash, eventIndex }) => `${txHash}${eventIndex}`}
+        empty={empty}
+      />
+      {missing !== null && <p class="pager soft small">{missing}</p>}
+    </>
   );
 }
 

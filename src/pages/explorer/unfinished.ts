@@ -1,6 +1,8 @@
-/** What the index still lacks, for pages that found nothing in it. */
+/** How far the index is, and why it stands still. */
 import type { Status } from '../client/answers.ts';
 import { duration, grouped } from '../ui/format.ts';
+
+type Progress = Pick<Status, 'phase' | 'head' | 'nodeHead' | 'etaSeconds' | 'reason' | 'staleReason'>;
 
 /** Why something may be missing yet, as a sentence; null while the index follows the chain. */
 export function unfinishedText({
@@ -8,12 +10,17 @@ export function unfinishedText({
   head,
   nodeHead,
   etaSeconds,
-}: Pick<Status, 'phase' | 'head' | 'nodeHead' | 'etaSeconds'>): string | null {
-  if (phase === 'following') return null;
-  if (head === null) return 'No block is indexed yet.';
+  reason,
+  staleReason,
+}: Progress): string | null {
+  if (phase === 'following')
+    return staleReason === null ? null : `${staleReason.charAt(0).toUpperCase()}${staleReason.slice(1)}.`;
+  const why = reason === null ? '.' : `: ${reason}.`;
+  if (head === null) return `No block is indexed yet${why}`;
   const at = `block ${grouped(head.number)}`;
   const end = nodeHead !== null && nodeHead > head.number ? ` of ${grouped(nodeHead)}` : '';
-  if (phase !== 'backfilling') return `The index ends at ${at}${end} and does not grow at present.`;
+  if (phase !== 'backfilling' || reason !== null)
+    return `The index ends at ${at}${end} and does not grow at present${why}`;
   const left = etaSeconds === null ? '' : `, ${duration(etaSeconds)} to go`;
   return `The index is still catching up: it is at ${at}${end}${left}.`;
 }

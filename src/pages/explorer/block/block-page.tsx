@@ -13,6 +13,7 @@ import { Section } from '../../ui/section.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { TimeAndAge } from '../../ui/time.tsx';
 import { useStatus } from '../chain-state.tsx';
+import { useOrderNote } from '../coverage.tsx';
 import { NameProvider, useNames } from '../named.tsx';
 import { PageTitle } from '../page-title.tsx';
 import { TransferTable } from '../transfer-table.tsx';
@@ -112,12 +113,7 @@ function* addressesIn(block: Block | null): Generator<string | null | undefined>
 
 function Transfers({ pages }: { pages: Pages<Transfer> }) {
   return (
-    <Section
-      id="transfers"
-      title="Transfers"
-      note="In execution order, including internal transfers."
-      loaded={pages}
-    >
+    <Section id="transfers" title="Transfers" note={useOrderNote()} loaded={pages}>
       {(rows) => (
         <>
           <TransferTable

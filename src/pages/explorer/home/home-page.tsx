@@ -97,7 +97,7 @@ interface GlanceProps {
 
 function Glance({ status, blocks, stats }: GlanceProps) {
   const rates = stats?.perMinute.hour;
-  const { head, headTimestamp, lagSeconds, transfers, staleReason, phase, reason } = status;
+  const { head, headTimestamp, lagSeconds, transfers } = status;
   const { lamp, title } = describeState(status);
   const perBlock = [...blocks].reverse();
   const perSecond = (rate: number) => `${shortAmount((rate / 60).toFixed(2))} per second in the last hour`;
@@ -142,13 +142,7 @@ function Glance({ status, blocks, stats }: GlanceProps) {
           note: 'per minute in the last hour',
         },
   ];
-  const halt = staleReason ?? (phase === 'paused' ? reason : null);
-  return (
-    <>
-      {halt !== null && <p class="notice bad break">The index stands still: {halt}</p>}
-      <Facts facts={facts} />
-    </>
-  );
+  return <Facts facts={facts} />;
 }
 
 function Examples() {

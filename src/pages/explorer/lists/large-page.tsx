@@ -5,6 +5,7 @@ import { countText, grouped } from '../../ui/format.ts';
 import { setParams, useTitle } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { COIN } from '../coin.ts';
+import { useHasInternal } from '../coverage.tsx';
 import { LargeTable } from '../large-table.tsx';
 
 const AMOUNTS = ['10', '100', '1000', '10000', '100000'];
@@ -48,7 +49,7 @@ export function LargePage({ params }: { params: URLSearchParams }) {
       id="large"
       isPage
       title="Large transfers"
-      note={`The newest ${LIMIT} coin transfers, including internal ones.`}
+      note={`The newest ${LIMIT} coin transfers${useHasInternal() ? ', including internal ones' : ''}.`}
       loaded={list}
       controls={
         <>

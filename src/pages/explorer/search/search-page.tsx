@@ -5,7 +5,6 @@ import { grouped, kindText, safeName, shortHex } from '../../ui/format.ts';
 import { blockPath, Link } from '../../ui/link.tsx';
 import { navigate, useTitle } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
-import { Unfinished } from '../chain-state.tsx';
 import { rememberSearch } from './recent-searches.ts';
 import { type Found, pathOf, resolve } from './resolve.ts';
 
@@ -31,7 +30,6 @@ export function SearchPage({ text }: { text: string }) {
                 </p>
               )}
               <p class="small">{note === null ? hintFor(text) : sentence(note)}</p>
-              {results.length === 0 && <Unfinished />}
               {block !== null && (
                 <p class="small">
                   <Link to={blockPath(block)}>Ask the node for block {grouped(block)}</Link>

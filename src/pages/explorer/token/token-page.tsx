@@ -14,7 +14,6 @@ import { useTitle } from '../../ui/router.ts';
 import { Failure, Loading } from '../../ui/section.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Unfinished } from '../chain-state.tsx';
 import { Coverage } from '../coverage.tsx';
 import { tokenName } from '../token-name.ts';
 import { BuyersTab } from './buyers-tab.tsx';
@@ -87,7 +86,6 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
           <p>
             The index contains no transfers of it. <Link to={addressPath(token)}>Show it as a wallet</Link>
           </p>
-          <Unfinished />
         </div>
       ) : id !== null ? (
         <NftView key={id} stats={stats.data} id={id} />

@@ -8,6 +8,7 @@ import { countText, shortHex } from '../../ui/format.ts';
 import { More } from '../../ui/more.tsx';
 import { Section } from '../../ui/section.tsx';
 import { COIN } from '../coin.ts';
+import { useOrderNote } from '../coverage.tsx';
 import { NameProvider, useNames } from '../named.tsx';
 import { PageTitle } from '../page-title.tsx';
 import { TransferTable } from '../transfer-table.tsx';
@@ -120,12 +121,7 @@ function knownTransfers({ status }: Transaction, pages: Pages<Transfer>): readon
 
 function Transfers({ pages }: { pages: Pages<Transfer> }) {
   return (
-    <Section
-      id="transfers"
-      title="Transfers"
-      note="In execution order, including internal transfers."
-      loaded={pages}
-    >
+    <Section id="transfers" title="Transfers" note={useOrderNote()} loaded={pages}>
       {(transfers) => (
         <>
           <TransferFlow transfers={transfers} />

@@ -4,7 +4,6 @@ import { type Loaded, useAnswer, useLoaded } from '../../client/use-answer.ts';
 import { labelOf } from '../../ui/address.tsx';
 import { addressPath } from '../../ui/link.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { Unfinished } from '../chain-state.tsx';
 import { isLate } from '../coverage.tsx';
 import { CounterpartiesTab } from './counterparties-tab.tsx';
 import { FlowsTab } from './flows-tab.tsx';
@@ -46,7 +45,6 @@ export function WalletPage({ address, params }: Omit<TabProps, 'known'>) {
             The index contains no transfers of this address. It may be new
             {isLate(facts.data.startBlock) && ', or its transfers may predate the first indexed block'}.
           </p>
-          <Unfinished />
         </div>
       ) : (
         <>

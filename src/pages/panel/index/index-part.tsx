@@ -54,7 +54,7 @@ function progressFacts(status: Status): (Fact | null)[] {
     {
       name: 'Height',
       value: head === null ? 'empty' : grouped(head.number),
-      note: startBlock !== null && `from block ${grouped(startBlock)} on, without gaps`,
+      note: startBlock !== null && `from block ${grouped(startBlock)} on, ${gapsText(status)}`,
     },
     {
       name: 'Node head',
@@ -93,6 +93,14 @@ function progressFacts(status: Status): (Fact | null)[] {
       ? { name: 'Last commit', value: 'none', note: since }
       : { name: 'Last commit', value: <Age iso={new Date(lastCommitAt).toISOString()} /> },
   ];
+}
+
+function gapsText({ untraced, logGaps }: Status): string {
+  const texts = [
+    untraced && `${countText(untraced.blocks, 'block')} without all internal transfers`,
+    logGaps && `${countText(logGaps.blocks, 'block')} without all logs`,
+  ].filter((text) => text !== null);
+  return texts.length === 0 ? 'without gaps' : texts.join(', ');
 }
 
 function SinceStart({ status: { startedAt } }: { status: Status }) {
