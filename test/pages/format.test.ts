@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nameIn } from '../../src/pages/explorer/transaction/sentences.ts';
-import { compact, shortAmount, shortHex, unitsText, unitsToText } from '../../src/pages/ui/format.ts';
+import { ago, compact, shortAmount, shortHex, unitsText, unitsToText } from '../../src/pages/ui/format.ts';
 
 const ADDRESS = `0x${'ab'.repeat(20)}`;
 
@@ -14,6 +14,13 @@ test('amounts of any size and any decimals are short, with powers of ten written
   assert.equal(shortAmount(unitsToText(12_345n, 10)), '0.0000012');
   assert.equal(shortAmount(unitsToText(0n, 255)), '0');
   assert.equal(compact(5.794e76), '5.79e76');
+});
+
+test('a time is so long ago, or ahead where a clock is wrong', () => {
+  const now = Date.parse('2026-11-21T08:00:00Z');
+  assert.equal(ago('2026-11-21T07:56:30Z', now), '3 min ago');
+  assert.equal(ago('2026-11-21T08:00:40Z', now), '0 s ago');
+  assert.equal(ago('2029-11-22T08:00:00Z', now), 'in 3 y');
 });
 
 test('an amount counts units while its decimals are unknown, with or without a symbol', () => {

@@ -76,10 +76,15 @@ export function duration(seconds: number): string {
   return `${grouped(Math.floor(whole / large))} ${name}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
 }
 
-/** `3 min ago`: one unit, so that a column of them reads at a glance. */
+/**
+ * `3 min ago`: one unit, so that a column of them reads at a glance. `in 3 y` for a block from the future: then this
+ * machine's clock is wrong, or the chain's is.
+ */
 export function ago(iso: string, now = Date.now()): string {
-  const [number, unit] = duration((now - Date.parse(iso)) / 1000).split(' ');
-  return `${number} ${unit} ago`;
+  const seconds = (now - Date.parse(iso)) / 1000;
+  const isAhead = seconds < -MINUTE; // less is no fault of a clock
+  const [number, unit] = duration(isAhead ? -seconds : seconds).split(' ');
+  return isAhead ? `in ${number} ${unit}` : `${number} ${unit} ago`;
 }
 
 /** `2026-11-21 08:00:00` */
