@@ -1,13 +1,18 @@
-/** Downloads the list of a section as CSV. */
+/** Downloads the list or the rows of a section as CSV. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ApiExchange } from '../client/api.ts';
+import type { Api } from '../client/api.ts';
 import { errorText, logFault } from '../client/api-error.ts';
-import { csvName, csvOf, MAX_CSV_ROWS } from '../client/csv.ts';
 import { download } from '../client/download.ts';
 import { useApi } from '../client/use-answer.ts';
-import { grouped } from './format.ts';
 
-export function CsvButton({ list }: { list: ApiExchange }) {
+interface CsvButtonProps {
+  /** Of the file. */
+  name: string;
+  title: string;
+  load: (api: Api, signal: AbortSignal) => string | Promise<string>;
+}
+
+export function CsvButton({ name, title, load }: CsvButtonProps) {
   const api = useApi();
   const [isLoading, setLoading] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);
@@ -18,8 +23,8 @@ export function CsvButton({ list }: { list: ApiExchange }) {
     setLoading(true);
     setFailure(null);
     try {
-      const text = await csvOf(list, api, ending.current.signal);
-      download(new Blob([text], { type: 'text/csv' }), csvName(list));
+      const text = await load(api, ending.current.signal);
+      download(new Blob([text], { type: 'text/csv' }), name);
     } catch (error) {
       if (ending.current.signal.aborted) return;
       logFault(error);
@@ -32,9 +37,7 @@ export function CsvButton({ list }: { list: ApiExchange }) {
     <button
       type="button"
       class="quiet"
-      title={
-        failure === null ? `The whole list as CSV, ${grouped(MAX_CSV_ROWS)} rows at most` : errorText(failure)
-      }
+      title={failure === null ? title : errorText(failure)}
       disabled={isLoading}
       onClick={save}
     >

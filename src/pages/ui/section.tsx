@@ -2,9 +2,11 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiError, errorText } from '../client/api-error.ts';
-import { isList } from '../client/csv.ts';
+import { csvName, csvOf, isList, MAX_CSV_ROWS } from '../client/csv.ts';
+import { csvOfRows } from '../client/csv-rows.ts';
 import type { Loaded } from '../client/use-answer.ts';
 import { CsvButton } from './csv-button.tsx';
+import { grouped } from './format.ts';
 import { Requests } from './requests.tsx';
 
 interface SectionProps<T> {
@@ -15,12 +17,23 @@ interface SectionProps<T> {
   /** Whether its title is the page's title. */
   isPage?: boolean;
   loaded: Loaded<T>;
+  /** What its table shows, where that is no list of the API that could be read as CSV. */
+  rows?: readonly object[] | undefined;
   /** Shown beside the title: filters, exports. */
   controls?: ComponentChildren;
   children: (data: T) => ComponentChildren;
 }
 
-export function Section<T>({ id, title, note, isPage = false, loaded, controls, children }: SectionProps<T>) {
+export function Section<T>({
+  id,
+  title,
+  note,
+  isPage = false,
+  loaded,
+  rows,
+  controls,
+  children,
+}: SectionProps<T>) {
   const [isOpen, setOpen] = useState(false);
   const { data, error, loading, exchanges } = loaded;
   // A section that combines several answers shows no single list.
@@ -33,7 +46,17 @@ export function Section<T>({ id, title, note, isPage = false, loaded, controls, 
         {note && <p class="soft small">{note}</p>}
         <div class="controls">
           {controls}
-          {list !== undefined && <CsvButton list={list} />}
+          {rows !== undefined
+            ? rows.length > 0 && (
+                <CsvButton name={`${id}.csv`} title="These rows as CSV" load={() => csvOfRows(rows)} />
+              )
+            : list !== undefined && (
+                <CsvButton
+                  name={csvName(list)}
+                  title={`The whole list as CSV, ${grouped(MAX_CSV_ROWS)} rows at most`}
+                  load={(api, signal) => csvOf(list, api, signal)}
+                />
+              )}
           {exchanges.length > 0 && (
             <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
               API

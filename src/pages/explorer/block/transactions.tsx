@@ -32,7 +32,12 @@ export function Transactions({ facts, transfers }: TransactionsProps) {
   const other = transfers.loading ? '…' : transfers.error !== null ? '–' : isWhole ? '0' : 'not loaded';
   const loaded = { ...facts, error: facts.error ?? transfers.error, exchanges: transfers.exchanges };
   return (
-    <Section id="transactions" title="Transactions" loaded={loaded}>
+    <Section
+      id="transactions"
+      title="Transactions"
+      loaded={loaded}
+      rows={facts.data && listed.map((transaction) => rowOf(transaction, methods, counts))}
+    >
       {({ transactions }) => (
         <>
           <Table
@@ -51,6 +56,19 @@ export function Transactions({ facts, transfers }: TransactionsProps) {
       )}
     </Section>
   );
+}
+
+/** For CSV. */
+function rowOf(
+  transaction: NodeTransaction,
+  methods: TableContext['methods'],
+  counts: TableContext['counts'],
+): object {
+  const { hash, from, to = null, value } = transaction;
+  const selector = selectorOf(transaction);
+  const method = selector === null ? null : (methods.get(selector) ?? selector);
+  const coins = unitsToText(BigInt(value), NATIVE_DECIMALS);
+  return { txHash: hash, method, from, to, value: coins, transfers: counts.get(hash) ?? null };
 }
 
 /** The names of methods by selector; none while they are loaded. */

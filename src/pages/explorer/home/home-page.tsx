@@ -70,7 +70,12 @@ export function HomePage() {
           )}
         </Section>
       </div>
-      <Section id="transfers" title="Latest transfers" loaded={{ ...still, data: transfers }}>
+      <Section
+        id="transfers"
+        title="Latest transfers"
+        loaded={{ ...still, data: transfers }}
+        rows={transfers}
+      >
         {(rows: readonly Transfer[]) => (
           <>
             <TransferTable
@@ -179,18 +184,27 @@ function BlockTable({ blocks }: { blocks: readonly Block[] }) {
 }
 
 function MostActive({ stats }: { stats: Loaded<Stats> }) {
+  const tokens = stats.data?.topTokens.slice(0, LISTED);
+  const wallets = stats.data?.topWallets.slice(0, LISTED);
   return (
     <div class="columns">
-      <Section id="tokens" title="Most active tokens" note={windowText(stats.data)} loaded={stats}>
-        {({ topTokens }) => <TokenTable tokens={topTokens.slice(0, LISTED)} />}
+      <Section
+        id="tokens"
+        title="Most active tokens"
+        note={windowText(stats.data)}
+        loaded={{ ...stats, data: tokens }}
+        rows={tokens}
+      >
+        {(rows) => <TokenTable tokens={rows} />}
       </Section>
       <Section
         id="wallets"
         title="Most active wallets"
         note={windowText(stats.data, `of ${COIN} and tokens `)}
-        loaded={stats}
+        loaded={{ ...stats, data: wallets }}
+        rows={wallets}
       >
-        {({ topWallets }) => (
+        {(rows) => (
           <Table
             caption="Most active wallets"
             columns={[
@@ -201,7 +215,7 @@ function MostActive({ stats }: { stats: Loaded<Stats> }) {
               },
               { title: 'Transfers', number: true, cell: ({ transferCount }) => grouped(transferCount) },
             ]}
-            rows={topWallets.slice(0, LISTED)}
+            rows={rows}
             rowKey={({ address }) => address}
             empty="No wallet has moved anything recently."
           />

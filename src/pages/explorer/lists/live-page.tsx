@@ -38,6 +38,7 @@ export function LivePage({ params }: { params: URLSearchParams }) {
           </>
         )
       }
+      rows={shown}
       loaded={{ data: shown, exchanges: [], error, loading: false, reload: () => undefined }}
       controls={
         <>

@@ -19,6 +19,7 @@ export function TokensPage() {
       title="Tokens"
       note={`${windowText(stats.data)} Use the search for other tokens.`}
       loaded={stats}
+      rows={stats.data?.topTokens}
     >
       {({ topTokens }) => <TokenTable tokens={topTokens} />}
     </Section>

@@ -86,6 +86,7 @@ export function TransactionPage({ hash }: { hash: string }) {
             'words of its contract.'
           }
           loaded={{ ...facts, data: facts.data.events, exchanges: [] }}
+          rows={facts.data.events}
         >
           {(events) => <Events events={events} count={facts.data?.eventCount ?? events.length} />}
         </Section>

@@ -33,6 +33,7 @@ export function FlowsTab({ address, params }: TabProps) {
       title="Balance"
       note={`Received minus sent${asset === 'native' ? ', without transaction fees' : ''}.`}
       loaded={history}
+      rows={range.seconds > 0 ? history.data?.series : undefined}
       controls={
         <>
           <select
