@@ -65,6 +65,7 @@ const VERBS: Record<string, string> = {
   wallet_token_sell: 'gave',
   whale_transfer: 'moved',
   wallet_created: 'appeared with',
+  token_created: 'got the first',
 };
 
 const TRADE_VERBS: Record<string, string> = { buy: 'bought', sell: 'sold', swap: 'swapped', mixed: 'traded' };

@@ -15,7 +15,7 @@ export const SIDE_EVENTS = [
 ] as const;
 
 /** Sent only to filters that name them. */
-export const NAMED_EVENTS = ['whale_transfer', 'wallet_created', 'wallet_trade'] as const;
+export const NAMED_EVENTS = ['whale_transfer', 'wallet_created', 'token_created', 'wallet_trade'] as const;
 
 export const SIGNAL_EVENTS = [...SIDE_EVENTS, ...NAMED_EVENTS] as const;
 export type SignalEvent = (typeof SIGNAL_EVENTS)[number];

@@ -185,6 +185,16 @@ export const signalSchema = z
         funder: addressField().nullable().describe('Null unless the first transfer is native'),
       })
       .meta({ id: 'WalletCreated' }),
+    z
+      .object({
+        event: z.literal('token_created'),
+        ...signal,
+        creator: addressField().nullable().describe('The sender of the transaction; null where txFrom is'),
+      })
+      .meta({
+        id: 'TokenCreated',
+        description: 'The first indexed transfer of a token. wallet is its receiver',
+      }),
     z.object({ event: z.literal('wallet_trade'), ...trade }).meta({
       id: 'WalletTrade',
       description:

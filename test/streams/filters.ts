@@ -57,6 +57,7 @@ export function eventOf(
     isLarge: () => false,
     sideOf: (of, direction, withTrade) => sideOf({ transfers, gap, rules }, of, direction, withTrade),
     isFirst: () => false,
+    isFirstOfToken: () => false,
     partiesOf: () => UNKNOWN_PARTIES,
     ...source,
   };

@@ -62,6 +62,7 @@ const SOURCE: EventSource = {
     trade: PURCHASE,
   }),
   isFirst: () => false,
+  isFirstOfToken: () => false,
   partiesOf: () => ({ parties: { from: sampleTransfer.to, to: sampleTransfer.from }, reason: null }),
 };
 const PURCHASED = TransferEvent.from(SOURCE, sampleTokenTransfer);
@@ -121,7 +122,8 @@ wallet gained the asset. A wallet's transfer of a token to itself is neither a b
 <p><code>txFrom</code> and <code>txTo</code> are sender and receiver of the transaction. The index has those of all
 blocks that this release indexed; for others the node is asked. They are null only if it lacks the transaction or has
 not answered for 15 seconds; <code>txFromReason</code> says which. A <code>wallet_created</code> is the first indexed
-transfer of a wallet, with its <code>funder</code> if that is a native one.</p>
+transfer of a wallet, with its <code>funder</code> if that is a native one. A <code>token_created</code> is the first
+indexed transfer of a token, for its receiver; <code>creator</code> is <code>txFrom</code>.</p>
 <p><code>initiated</code> says whether the wallet itself sent the transaction: anyone can log transfers in its name.
 Smart accounts and relayed transactions are sent by others.</p>
 <h3>Trades</h3>

@@ -22,8 +22,8 @@ export interface BatchContext {
   tokenFacts: TokenSymbols;
   /** The indexed first transfer of a wallet, if any. */
   firstTransferOf(address: string): number | undefined;
-  /** The kind of the first indexed transfer of a contract, if any. */
-  tokenFormOf(contract: string): number | undefined;
+  /** The first indexed transfer of a contract and its kind, if any. */
+  tokenStart(contract: string): { transfer: number; kind: number } | undefined;
   tradeRules(): TradeRules;
   /** Those of transactions whose parties the blocks do not name. */
   parties: Pick<TransactionParties, 'get'>;
@@ -58,9 +58,9 @@ export class BatchSource implements EventSource {
   private uses: AddressUses | null = null;
   /** The senders and receivers; null until needed. */
   private wallets: Set<string> | null = null;
-  /** What trades are told by, and the kind of each contract's first transfer in the batch; null until needed. */
+  /** What trades are told by, and each contract's first transfer in the batch; null until needed. */
   private trades: TradeContext | null = null;
-  private forms: ReadonlyMap<string, number> | null = null;
+  private starts: ReadonlyMap<string, number> | null = null;
 
   constructor(
     batch: BlockBatch,
@@ -154,6 +154,13 @@ export class BatchSource implements EventSource {
     return indexed === undefined || indexed >= id; // the commit may already be done
   }
 
+  isFirstOfToken({ id, token }: EventRow): boolean {
+    if (this.ownStarts().get(token) !== id - this.firstId) return false;
+    if (this.previous?.formOf(token) !== undefined) return false;
+    const indexed = this.context.tokenStart(token);
+    return indexed === undefined || indexed.transfer >= id; // the commit may already be done
+  }
+
   partiesOf({ id, txHash, blockHash }: EventRow): PartiesLookup | undefined {
     const { txFrom, txTo, tx } = this.batch;
     if (txFrom.length === 0) return UNKNOWN_PARTIES;
@@ -181,7 +188,7 @@ export class BatchSource implements EventSource {
       },
       countsUnits: (token) => {
         const contract = this.contractOf(token);
-        return (this.context.tokenFormOf(contract) ?? this.formOf(contract)) === TransferKind.erc20;
+        return (this.context.tokenStart(contract)?.kind ?? this.formOf(contract)) === TransferKind.erc20;
       },
     });
     this.trades = { ids, equivalents: equivalentsOf(rules) };
@@ -190,19 +197,22 @@ export class BatchSource implements EventSource {
 
   /** The kind of the first transfer of a contract in the commit up to the end of this batch. */
   private formOf(contract: string): number | undefined {
-    return this.previous?.formOf(contract) ?? this.ownForms().get(contract);
+    const earlier = this.previous?.formOf(contract);
+    const start = earlier === undefined ? this.ownStarts().get(contract) : undefined;
+    return start === undefined ? earlier : this.batch.kind[start];
   }
 
-  private ownForms(): ReadonlyMap<string, number> {
-    if (this.forms !== null) return this.forms;
-    const forms = new Map<string, number>();
-    const { token, kind, transferCount } = this.batch;
+  /** The first transfer of each contract, as a position in the batch. */
+  private ownStarts(): ReadonlyMap<string, number> {
+    if (this.starts !== null) return this.starts;
+    const starts = new Map<string, number>();
+    const { token, transferCount } = this.batch;
     for (let i = 0; i < transferCount; i++) {
       const contract = token[i]! < 0 ? undefined : this.addresses[token[i]!];
-      if (contract !== undefined && !forms.has(contract)) forms.set(contract, kind[i]!);
+      if (contract !== undefined && !starts.has(contract)) starts.set(contract, i);
     }
-    this.forms = forms;
-    return forms;
+    this.starts = starts;
+    return starts;
   }
 
   private hasWallet(wallet: string): boolean {

@@ -34,6 +34,7 @@ export interface IndexSourceOptions {
     | 'storedParties'
     | 'history'
     | 'firstTransferOf'
+    | 'tokenStart'
     | 'tradeIds'
     | 'tradeRules'
   >;
@@ -122,6 +123,10 @@ export class IndexSource implements EventSource {
 
   isFirst({ id, from, to }: EventRow, direction: Direction): boolean {
     return this.options.reads.firstTransferOf(direction === 'in' ? to : from) === id;
+  }
+
+  isFirstOfToken({ id, token }: EventRow): boolean {
+    return this.options.reads.tokenStart(token)?.transfer === id;
   }
 
   partiesOf(row: EventRow): PartiesLookup | undefined {

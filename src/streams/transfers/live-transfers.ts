@@ -111,7 +111,7 @@ export class LiveTransfers {
         tokenFacts: this.reads.tokenSymbols,
         chainInfo: this.options.openSource().chainInfo,
         firstTransferOf: this.reads.firstTransferOf,
-        tokenFormOf: (contract) => this.reads.tokenStart(contract)?.kind,
+        tokenStart: this.reads.tokenStart,
         tradeRules: this.reads.tradeRules,
         parties: this.options.parties,
       });

@@ -79,6 +79,8 @@ function ownMembers(event: SignalSubject, signal: Signal): string {
     }
     case 'wallet_created':
       return `"funder":${isFunding(row, signal) ? `"0x${row.from}"` : null},`;
+    case 'token_created':
+      return `"creator":${addressJson(event.parties().parties?.from ?? '')},`;
     default:
       return '';
   }
@@ -139,6 +141,7 @@ function labelsJson(event: SignalSubject, signal: Signal, wallet: string, token:
   const { parties } = event.parties();
   const address = (digits: string) => (digits === '' ? null : `0x${digits}`);
   const funder = signal.event === 'wallet_created' && isFunding(row, signal) ? row.from : '';
+  const creator = signal.event === 'token_created' ? (parties?.from ?? '') : '';
   return membersJson(
     {
       wallet: address(wallet),
@@ -148,6 +151,7 @@ function labelsJson(event: SignalSubject, signal: Signal, wallet: string, token:
       txFrom: address(parties?.from ?? ''),
       txTo: address(parties?.to ?? ''),
       funder: address(funder),
+      creator: address(creator),
     },
     labels,
   );

@@ -27,6 +27,9 @@ const CREATED: Record<Direction, Signal> = {
   out: { event: 'wallet_created', direction: 'out' },
 };
 
+/** Reported for the receiver. */
+const TOKEN_CREATED: Signal = { event: 'token_created', direction: 'in' };
+
 /** Reported at the last event of the wallet in the transaction. */
 const TRADE: Record<Direction, Signal> = {
   in: { event: 'wallet_trade', direction: 'in' },
@@ -38,6 +41,8 @@ export interface SignalFacts {
   row: TransferRow;
   /** Whether this is the first transfer of the wallet on that side. */
   isFirst(direction: Direction): boolean;
+  /** Whether this is the first transfer of its token; never for the native coin. */
+  isFirstOfToken(): boolean;
   /** The part of the wallet on that side in the transaction. */
   side(direction: Direction): SideFacts;
   /** The trade of that wallet, at its last event in the transaction; else null. */
@@ -54,8 +59,8 @@ const NONE: readonly Signal[] = [];
 
 /**
  * The signals of a transfer that pass a filter, but for `initiated`. A native self-transfer is only `out`, because it
- * funds no other wallet; a token's is neither a buy nor a sell. A zero transfer can only create a wallet. The zero
- * address counts only if the filter names it.
+ * funds no other wallet; a token's is neither a buy nor a sell. A zero transfer can only create a wallet or a token. The
+ * zero address counts only if the filter names it.
  */
 export function signalsOf(filter: SignalFilter, facts: SignalFacts): readonly Signal[] {
   const candidates = candidatesOf(filter, facts);
@@ -71,7 +76,7 @@ export function signalsOf(filter: SignalFilter, facts: SignalFacts): readonly Si
  */
 export function candidatesOf(
   filter: SignalFilter,
-  facts: Pick<SignalFacts, 'row' | 'isFirst'>,
+  facts: Pick<SignalFacts, 'row' | 'isFirst' | 'isFirstOfToken'>,
 ): readonly Signal[] {
   const { row } = facts;
   const isNamed = filter.tokens.size === 0 || filter.tokens.has(row.token);
@@ -86,6 +91,7 @@ export function candidatesOf(
     if (out) addSide('out');
     if (isIn) addSide('in');
     if (isEvent && isWhale(filter, row)) signals.push(WHALE);
+    if (filter.events.has('token_created') && facts.isFirstOfToken()) signals.push(TOKEN_CREATED);
   }
   if (out && mayTrade) signals.push(TRADE.out);
   if (isIn && mayTrade) signals.push(TRADE.in);

@@ -24,6 +24,8 @@ export interface EventSource {
   sideOf(row: EventRow, direction: Direction, withTrade: boolean): SideFacts | undefined;
   /** Whether the transfer is the first of the wallet on that side. */
   isFirst(row: EventRow, direction: Direction): boolean;
+  /** Whether the transfer is the first of its token, which it has. */
+  isFirstOfToken(row: EventRow): boolean;
   /** Sender and receiver of the transaction; undefined while they are being fetched. */
   partiesOf(row: EventRow): PartiesLookup | undefined;
 }
@@ -39,6 +41,7 @@ export interface Examiner {
 /** Facts reported about a transfer. Its removal repeats them after the block is gone. */
 interface LearnedFacts extends Record<Direction, LearnedSide> {
   parties: PartiesLookup | undefined;
+  isFirstOfToken: boolean | undefined;
 }
 
 interface LearnedSide {
@@ -94,6 +97,7 @@ export class TransferEvent implements SignalSubject {
       in: unlearned(),
       out: unlearned(),
       parties: undefined,
+      isFirstOfToken: undefined,
     });
   }
 
@@ -116,6 +120,7 @@ export class TransferEvent implements SignalSubject {
       own.isFirst = other.isFirst ?? own.isFirst;
     }
     this.learned.parties ??= learned.parties;
+    this.learned.isFirstOfToken ??= learned.isFirstOfToken;
   }
 
   /** The part of the wallet on that side in the transaction. Learned on first use. */
@@ -153,6 +158,12 @@ export class TransferEvent implements SignalSubject {
     const side = this.learned[direction];
     side.isFirst ??= this.source?.isFirst(this.row, direction) ?? false;
     return side.isFirst;
+  }
+
+  isFirstOfToken(): boolean {
+    const { learned, row } = this;
+    learned.isFirstOfToken ??= row.token !== '' && this.source?.isFirstOfToken(row) === true;
+    return learned.isFirstOfToken;
   }
 
   /** Sender and receiver of the transaction, or why they are unknown. */

@@ -158,12 +158,12 @@ export class TransferStream {
       const first = this.reads.firstTransferOf(address);
       return first !== undefined && first <= lastTransfer ? first : undefined;
     };
-    const tokenFormOf = (contract: string): number | undefined => {
+    const tokenStart: BatchContext['tokenStart'] = (contract) => {
       const start = this.reads.tokenStart(contract);
-      return start !== undefined && start.transfer <= lastTransfer ? start.kind : undefined;
+      return start !== undefined && start.transfer <= lastTransfer ? start : undefined;
     };
     const { parties, reads } = this;
-    return { chainInfo, tokenFacts, firstTransferOf, tokenFormOf, tradeRules: reads.tradeRules, parties };
+    return { chainInfo, tokenFacts, firstTransferOf, tokenStart, tradeRules: reads.tradeRules, parties };
   }
 
   /** Handles blocks about to be committed. Their watermark follows unless the commit fails. */

@@ -48,13 +48,12 @@ function setUp(context: TestContext) {
   const { db, snapshot } = fixture.snapshot(cleanup);
   const reads = prepareStreamReads(db, snapshot);
   const { tokenSymbols: tokenFacts, firstTransferOf, tradeRules } = reads;
-  const tokenFormOf = (contract: string) => reads.tokenStart(contract)?.kind;
   const indexed = new IndexSource({ reads, parties: { get: () => UNKNOWN }, chainInfo: CHAIN });
   const decoded = new BatchSource(batch, 1, {
     chainInfo: CHAIN,
     tokenFacts,
     firstTransferOf,
-    tokenFormOf,
+    tokenStart: reads.tokenStart,
     tradeRules,
     parties: { get: () => UNKNOWN },
   });
@@ -148,7 +147,7 @@ test('a transfer of a block without traces is uncertain before the commit as aft
     chainInfo: CHAIN,
     tokenFacts,
     firstTransferOf,
-    tokenFormOf: () => undefined,
+    tokenStart: () => undefined,
     tradeRules: () => NO_RULES,
     parties: { get: () => undefined },
   };

@@ -61,14 +61,14 @@ class SubscriberToAll extends TransferSubscription {
 
 /** Everything that clients receive about a transfer. */
 function payloads(event: TransferEvent): string {
-  const signals = (['wallet_token_buy', 'wallet_token_sell', 'wallet_created'] as const).map((name) =>
-    signalJson(event, { event: name, direction: name === 'wallet_token_sell' ? 'out' : 'in' }, 0),
+  const signals = (['wallet_token_buy', 'wallet_token_sell', 'wallet_created', 'token_created'] as const).map(
+    (name) => signalJson(event, { event: name, direction: name === 'wallet_token_sell' ? 'out' : 'in' }, 0),
   );
   const trades = (['in', 'out'] as const).map((direction) => {
     const trade = event.trade(direction);
     return trade === null ? '' : signalJson(event, { event: 'wallet_trade', direction }, 0);
   });
-  const first = [event.isFirst('in'), event.isFirst('out')];
+  const first = [event.isFirst('in'), event.isFirst('out'), event.isFirstOfToken()];
   return [transferJson(event.row, 'out', false, CHAIN), ...signals, ...trades, ...first].join(' ');
 }
 
@@ -94,7 +94,7 @@ for (const prepared of ['all', 'none'] as const) {
           tokenFacts: reads.tokenSymbols,
           chainInfo: CHAIN,
           firstTransferOf: reads.firstTransferOf,
-          tokenFormOf: (contract) => reads.tokenStart(contract)?.kind,
+          tokenStart: reads.tokenStart,
           tradeRules: reads.tradeRules,
           parties: { get: () => undefined },
         },
@@ -158,7 +158,7 @@ test('candidates without a match count as work too', (context) => {
       tokenFacts,
       chainInfo: CHAIN,
       firstTransferOf: () => undefined,
-      tokenFormOf: () => undefined,
+      tokenStart: () => undefined,
       tradeRules: () => NO_RULES,
       parties: { get: () => undefined },
     },

@@ -246,6 +246,38 @@ test('whale transfers and created wallets come only to filters that name them', 
   assert.equal(token?.funder, null);
 });
 
+test('the first transfer of a token creates it, for its receiver, also with an amount of nothing', () => {
+  const transfers = [
+    transfer(WALLET, ROUTER),
+    transfer(ZERO, ROUTER, { token: MEME, amount: '' }),
+    transfer(ROUTER, WALLET, { token: MEME }),
+  ];
+  const source: Partial<EventSource> = {
+    isFirstOfToken: ({ id }) => id === 2,
+    partiesOf: () => ({ parties: { from: WALLET, to: ROUTER }, reason: null }),
+  };
+  const events = transaction(transfers, source);
+  const created = { events: new Set(['token_created'] as const) };
+  const found = (filter: Partial<SignalFilter>) =>
+    events.map((event) => signalsOf(signalFilter({ ...created, ...filter }), event).length);
+  assert.deepEqual(found({}), [0, 1, 0]);
+  assert.deepEqual(found({ wallets: new Set([ROUTER]) }), [0, 1, 0]);
+  assert.deepEqual(
+    found({ wallets: new Set([WALLET]) }),
+    [0, 0, 0],
+    'the creator is no side of the transfer',
+  );
+  assert.deepEqual(found({ tokens: new Set([USDC]) }), [0, 0, 0]);
+  const [signal] = signalsOf(signalFilter(created), events[1]!);
+  const { event, wallet, creator, tokenAddress, amount, leg } = signalRecord(events[1]!, signal!, 0);
+  assert.deepEqual(
+    [event, wallet, creator, tokenAddress, amount, leg],
+    ['token_created', `0x${ROUTER}`, `0x${WALLET}`, `0x${MEME}`, '0', null],
+  );
+  const removed = events[1]!.asRemoved();
+  assert.equal(signalsOf(signalFilter(created), removed).length, 1, 'its removal is one too');
+});
+
 test('filters of signals are parsed strictly', () => {
   const address = `0x${'Ab'.repeat(20)}`;
   const list = new Set([WALLET]);

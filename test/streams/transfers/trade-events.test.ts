@@ -49,7 +49,7 @@ function tradesIn(
     chainInfo: CHAIN,
     tokenFacts: reads.tokenSymbols,
     firstTransferOf: reads.firstTransferOf,
-    tokenFormOf: (contract) => reads.tokenStart(contract)?.kind,
+    tokenStart: reads.tokenStart,
     tradeRules: reads.tradeRules,
     parties: { get: () => undefined },
   });
