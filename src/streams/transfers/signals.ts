@@ -59,8 +59,8 @@ const NONE: readonly Signal[] = [];
 
 /**
  * The signals of a transfer that pass a filter, but for `initiated`. A native self-transfer is only `out`, because it
- * funds no other wallet; a token's is neither a buy nor a sell. A zero transfer can only create a wallet or a token. The
- * zero address counts only if the filter names it.
+ * funds no other wallet; a token's is neither a buy nor a sell. A zero transfer can only create a wallet or a token.
+ * The zero address counts only if the filter names it.
  */
 export function signalsOf(filter: SignalFilter, facts: SignalFacts): readonly Signal[] {
   const candidates = candidatesOf(filter, facts);
