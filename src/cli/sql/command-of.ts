@@ -15,20 +15,10 @@ const LISTS = /^(?:show (?:full )?tables|\\(?:dt|l|dn|dv)\+?|\.databases)$/;
 
 /** What stands in front of a table whose columns are asked for. */
 const DESCRIBING = [
-  'describe table',
-  'describe',
-  'desc',
-  'explain',
-  'show create table',
-  'pragma table_info',
-].concat([
-  'show columns from',
-  'show columns in',
-  'show full columns from',
-  'show fields from',
-  '\\d',
-  '\\d+',
-]);
+  ...['describe table', 'describe', 'desc', 'explain', '\\d', '\\d+'],
+  ...['show columns from', 'show columns in', 'show full columns from', 'show fields from'],
+  ...['show create table', 'pragma table_info'],
+];
 /** A table, perhaps quoted, with a schema in front, or in parentheses. */
 const TABLE = /^\(?(?:\w+\.)?["`']?(\w+)["`']?\)?$/;
 
