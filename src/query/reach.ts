@@ -4,6 +4,16 @@
  */
 const STRETCH = 128;
 
+/** Bounds of a reading of a history. */
+export interface ReadingBounds {
+  /** Entries of the history; of a token's, also transfers of its transactions that may hold trades. */
+  transfers: number;
+  stretches: number;
+}
+
+/** Where a reading ended at its bounds: the first transfer of its oldest transaction; null at the end of the range. */
+export type ReadFrom = number | null;
+
 /** How many stretches of the chain a reading may still reach. */
 export class Reach {
   private left: number;

@@ -3,7 +3,7 @@ import type { Db } from '../store/open-database.ts';
 import { prepareTradingTransactions, type TradingTransaction } from '../store/read/transaction-parts.ts';
 import type { TradeIds } from '../trades/trade-part.ts';
 import type { IdRange } from './blocks.ts';
-import { Reach } from './reach.ts';
+import { Reach, type ReadFrom, type ReadingBounds } from './reach.ts';
 import { prepareTokenHistoryIds } from './token-history.ts';
 import { MAX_HISTORY_ROWS } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
@@ -18,22 +18,12 @@ const ROW_UNITS = 15;
 /** See Reach. */
 const MOST_STRETCHES = 2_048;
 
-/** Bounds of a reading. */
-interface Bounds {
-  /** Transfers of the token, and transfers of its transactions that may hold trades. */
-  transfers: number;
-  stretches: number;
-}
-
-const BOUNDS: Bounds = { transfers: MAX_HISTORY_ROWS, stretches: MOST_STRETCHES };
+const BOUNDS: ReadingBounds = { transfers: MAX_HISTORY_ROWS, stretches: MOST_STRETCHES };
 
 interface TransactionFilter extends IdRange {
   /** What the token is traded for: other tokens, or the native coin (NATIVE). Null for any. */
   others: ReadonlySet<number> | null;
 }
-
-/** Where a reading ended at its bounds: the first transfer of its oldest transaction; null at the end of the range. */
-type ReadFrom = number | null;
 
 /** What a reading makes of a transaction. */
 export interface ToldTransaction extends PlacedTransaction {
@@ -59,7 +49,7 @@ export interface KnownTransactions<T extends PlacedTransaction> extends IdRange 
 export function prepareTokenTransactions<T extends ToldTransaction>(
   db: Db,
   tell: (transaction: TradingTransaction, token: number, ids: TradeIds) => T,
-  bounds: Partial<Bounds> = {},
+  bounds: Partial<ReadingBounds> = {},
 ): (
   token: number,
   filter: TransactionFilter,

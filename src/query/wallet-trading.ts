@@ -11,7 +11,7 @@ import { kindOf } from '../store/schema.ts';
 import { HistoryFlag } from '../store/wallet-history.ts';
 import type { TradeIds } from '../trades/trade-part.ts';
 import type { IdRange } from './blocks.ts';
-import { Reach } from './reach.ts';
+import { Reach, type ReadFrom, type ReadingBounds } from './reach.ts';
 import { type KnownTransactions, knownBetween, type PlacedTransaction } from './token-transactions.ts';
 import { transactionRow } from './transaction-rows.ts';
 import {
@@ -24,24 +24,13 @@ import {
 import { MAX_HISTORY_ROWS, type WalletTransaction } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** Bounds of a reading. */
-interface Bounds {
-  /** Entries of the history. */
-  transfers: number;
-  /** See Reach. */
-  stretches: number;
-}
-
-const BOUNDS: Bounds = { transfers: MAX_HISTORY_ROWS, stretches: 4_096 };
+const BOUNDS: ReadingBounds = { transfers: MAX_HISTORY_ROWS, stretches: 4_096 };
 
 /** Units of work for a row: 1 to 2 µs. */
 const ROW_UNITS = 15;
 
 /** Transfers this close may be of one transaction; of others it is looked up whether they are of one block. */
 const NEAR = 64;
-
-/** Where a reading ended at its bounds: the first transfer of its oldest transaction; null at the end of the range. */
-type ReadFrom = number | null;
 
 /** The first transfer of an entry's transaction, and its packed columns. */
 interface EntryRow {
@@ -64,7 +53,7 @@ interface OpenTransaction {
 export function prepareWalletTrading<T extends PlacedTransaction>(
   db: Db,
   tell: (transaction: WalletTransaction, wallet: number, ids: TradeIds) => T | null,
-  bounds: Partial<Bounds> = {},
+  bounds: Partial<ReadingBounds> = {},
 ): (
   wallet: number,
   range: IdRange,
