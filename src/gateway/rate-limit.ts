@@ -11,10 +11,19 @@ export const UNTIMED: Throttle = { status: 429, retryAfter: 1 };
 
 /**
  * The error of a call whose rate the node limits; null for any other answer. A refused range of logs is none, whatever
- * its words: it would be refused at any rate.
+ * its words: it would be refused at any rate. Nor is an error that is no object: it passes through as it is.
  */
 export function rateLimitIn(tail: Buffer): RpcError | null {
-  if (isResult(tail) || classifyRefusal({ tail, status: 200 }) !== null) return null;
-  const error = errorOf(tail);
+  const error = isResult(tail) ? null : readableError(tail);
+  if (error === null || classifyRefusal({ tail, status: 200 }) !== null) return null;
   return saysRateLimit(new UpstreamError('rpc', error.message, error.code)) ? error : null;
+}
+
+function readableError(tail: Buffer): RpcError | null {
+  try {
+    return errorOf(tail);
+  } catch (error) {
+    if (error instanceof UpstreamError) return null;
+    throw error;
+  }
 }

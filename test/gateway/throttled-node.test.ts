@@ -192,6 +192,11 @@ test('a refused range is no limit of the rate, nor is code -32005 without such w
   assert.equal(rateLimitIn(tail(-32005, 'project ID request rate exceeded'))?.code, -32005);
 });
 
+test('an error that is no object is no limit of the rate', () => {
+  for (const error of ['"too many requests"', 'null', '429', '[]'])
+    assert.equal(rateLimitIn(Buffer.from(`"error":${error}}`)), null, error);
+});
+
 test('another node gets the call first', async (t) => {
   const nodes = await Promise.all(
     [429, 200].map((status) =>
