@@ -5,6 +5,7 @@ import type { TradeIds } from '../trades/trade-part.ts';
 import type { IdRange } from './blocks.ts';
 import { Reach, type ReadFrom, type ReadingBounds } from './reach.ts';
 import { prepareTokenHistoryIds } from './token-history.ts';
+import { prepareFirstOfTransaction } from './wallet-history-reading.ts';
 import { MAX_HISTORY_ROWS } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
 
@@ -60,9 +61,7 @@ export function prepareTokenTransactions<T extends ToldTransaction>(
   const { transfers: most, stretches } = { ...BOUNDS, ...bounds };
   const historyIds = prepareTokenHistoryIds(db);
   const tradingAmong = prepareTradingTransactions(db);
-  const firstOf = db
-    .prepare<[number], number>("SELECT iif(typeof(tx) = 'blob', id, id - tx) FROM transfers WHERE id = +?")
-    .pluck();
+  const firstOf = prepareFirstOfTransaction(db);
 
   /** Those of a list of transfers, newest first; null where they have more than `limit` transfers. */
   const read = (
@@ -91,7 +90,7 @@ export function prepareTokenTransactions<T extends ToldTransaction>(
       const isKnown = known !== null && end <= known.below && border >= known.from;
       for (let at = 0, size = ids.length; at < ids.length; ) {
         const list = ids.slice(at, at + size);
-        const start = firstOf.get(list.at(-1)!) ?? list.at(-1)!;
+        const start = firstOf(list.at(-1)!);
         const found = isKnown
           ? knownBetween(known, start, end)
           : read(token, list, filter, tradeIds, rowsLeft);
