@@ -13,7 +13,7 @@ import { LARGE_TOKEN_WALLETS, peakSpanOf } from '../store/tokens/holding-peaks.t
 import type { HoldingRow } from '../store/tokens/holding-row.ts';
 import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
 import { decodeAmount } from '../tokens/decoded-transfer.ts';
-import type { HistoryEntry, TokenRecount, WalletRecount } from './recount.ts';
+import type { RecountedEntry, TokenRecount, WalletRecount } from './recount.ts';
 import { type Check, type Difference, storedNumber } from './report.ts';
 
 export class TokenComparer {
@@ -233,7 +233,7 @@ export class WalletComparer {
 
   private entriesDifference(
     { page, pages }: WalletRecount,
-    stored: readonly HistoryEntry[],
+    stored: readonly RecountedEntry[],
   ): Difference | null {
     const longer = stored.length > page.length ? stored : page;
     const at = longer.findIndex((_, i) => formatEntry(stored[i]) !== formatEntry(page[i]));
@@ -247,9 +247,9 @@ export class WalletComparer {
   }
 }
 
-function decodePage(bytes: Uint8Array, base: number): HistoryEntry[] {
+function decodePage(bytes: Uint8Array, base: number): RecountedEntry[] {
   const cursor = new HistoryCursor().open(bytes, base);
-  const entries: HistoryEntry[] = [];
+  const entries: RecountedEntry[] = [];
   while (cursor.next()) {
     const kind = cursor.flags & HistoryFlag.kindMask;
     const wei = Buffer.from(bytes.subarray(cursor.amountStart, cursor.amountEnd));
@@ -266,7 +266,7 @@ function decodePage(bytes: Uint8Array, base: number): HistoryEntry[] {
   return entries;
 }
 
-function formatEntry(entry: HistoryEntry | undefined): string {
+function formatEntry(entry: RecountedEntry | undefined): string {
   if (entry === undefined) return 'missing';
   const direction = `${entry.out ? 'out' : ''}${entry.in ? 'in' : ''}`;
   const amount = entry.wei === null ? (entry.zero ? 'of zero' : '') : `of ${entry.wei} wei`;

@@ -33,7 +33,7 @@ export const RECOUNT_BYTES = {
 } as const;
 
 /** One entry of a wallet's history. */
-export interface HistoryEntry {
+export interface RecountedEntry {
   transfer: number;
   kind: number;
   out: boolean;
@@ -61,7 +61,7 @@ export interface Compared {
 export class WalletRecount {
   readonly id: number;
   /** The newest entries: the open page, or a page that has just become full. */
-  readonly page: HistoryEntry[] = [];
+  readonly page: RecountedEntry[] = [];
   /** Number of full pages before it. */
   pages = 0;
   firstTransfer: number | null = null;
