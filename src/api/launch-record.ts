@@ -9,6 +9,7 @@ import {
   blockField,
   contractField,
   countField,
+  signedField,
   timeField,
   txHashField,
 } from '../schemas/fields.ts';
@@ -18,8 +19,9 @@ import { heldShare, type LaunchGroups, type LaunchSummary } from '../trades/laun
 import { averageCostProfit } from '../trades/profit.ts';
 import { legOf, legRecord } from '../trades/trade-record.ts';
 import { example } from './fields.ts';
-import { NO_COST, signedField, UNTRACED_REASON } from './profit-record.ts';
+import { UNTRACED_REASON } from './profit-record.ts';
 import { exampleLeg, legSchema, prepareAssetDisplays } from './trade-record.ts';
+import { averageCostProfitField } from './trade-sums-record.ts';
 
 function unitsOf(what: string) {
   return z.string().regex(/^\d+$/).describe(`${what}, in base units of the token, ERC-721 in tokens`);
@@ -66,12 +68,7 @@ export const launchBuyerSchema = z
       .regex(/^\d+$/)
       .nullable()
       .describe('Its sales of the token over all quotes, in base units. Null for profitReason'),
-    averageCostProfit: signedField()
-      .nullable()
-      .describe(
-        'In base units of quote: what the lesser of bought and sold brought less what it cost, at average ' +
-          `prices. A later buy can change it; ${NO_COST}. Null for profitReason`,
-      ),
+    averageCostProfit: averageCostProfitField(),
     funder: addressField().nullable().describe('Who sent it its first native coins'),
     fundingAgeBlocks: countField()
       .nullable()

@@ -5,7 +5,7 @@ import { NOT_TRACED } from '../model/block-gap.ts';
 import { prepareBlockNumbers, prepareBlocksOfTransfers } from '../query/blocks.ts';
 import { prepareBalanceAccuracyName, prepareTokensById } from '../query/tokens.ts';
 import { prepareAssetBalance, type TokenProfit } from '../query/wallet-profit.ts';
-import { blockField, countField, timeField, unitsField } from '../schemas/fields.ts';
+import { blockField, countField, signedField, timeField } from '../schemas/fields.ts';
 import { gapsBetween } from '../store/block-gaps.ts';
 import type { Db } from '../store/open-database.ts';
 import { priceText } from '../trades/price.ts';
@@ -20,10 +20,14 @@ import {
   priceField,
   quoteSchema,
 } from './trade-record.ts';
-
-/** What every sum of trades leaves out. */
-export const NO_COST =
-  'transaction fees are not in the index and in no sum, nor is what happened before historicalCoverageStartBlock';
+import {
+  exampleTradeSums,
+  NO_COST,
+  quoteUnitsField,
+  tokenUnitsField,
+  tradeSumsFields,
+  tradeSumsRecord,
+} from './trade-sums-record.ts';
 
 /** Why there is no profit where internal transfers are not indexed. */
 export const UNTRACED_REASON =
@@ -36,10 +40,6 @@ export function isUntraced(db: Db, block: number): boolean {
   return gaps.some(({ kind, reason }) => kind === 'trace' && reason === NOT_TRACED);
 }
 
-export function signedField() {
-  return z.string().regex(/^-?\d+$/);
-}
-
 function profitField() {
   return signedField()
     .nullable()
@@ -50,35 +50,22 @@ function profitField() {
     );
 }
 
-function quoteUnits(what: string) {
-  return unitsField().describe(`${what}, in base units of the quote; ${NO_COST}`);
-}
-
-function tokenUnits(what: string) {
-  return unitsField().describe(`${what}, in base units of the token, ERC-721 in tokens`);
-}
-
 export const tokenProfitSchema = z
   .object({
     tokenAddress: assetAddressField(),
     symbol: z.string().nullable(),
     decimals: assetDecimalsField(),
     perCollection: z.boolean().describe('True for ERC-721, which is summed per collection'),
-    buys: countField(),
-    sells: countField(),
-    bought: tokenUnits('Sum of the buys'),
-    spent: quoteUnits('Sum that the buys cost'),
-    sold: tokenUnits('Sum of the sales'),
-    received: quoteUnits('Sum that the sales brought'),
+    ...tradeSumsFields(),
     averageBuyPrice: priceField('spent per bought'),
     averageSellPrice: priceField('received per sold'),
     realizedProfit: profitField(),
-    soldWithoutCost: tokenUnits(
+    soldWithoutCost: tokenUnitsField(
       'Sold beyond the position: it came by a transfer, another quote or another wallet',
     ).nullable(),
-    receivedWithoutCost: quoteUnits('What that brought, in no profit').nullable(),
-    position: tokenUnits('Bought and not sold yet').nullable(),
-    cost: quoteUnits('What the position cost').nullable(),
+    receivedWithoutCost: quoteUnitsField('What that brought, in no profit').nullable(),
+    position: tokenUnitsField('Bought and not sold yet').nullable(),
+    cost: quoteUnitsField('What the position cost').nullable(),
     balance: signedField().describe(
       'What the wallet holds by its transfers, in base units; of the native coin with its equivalents and ' +
         'without transaction fees',
@@ -101,8 +88,8 @@ function shareField(what: string) {
 export const totalsSchema = z
   .object({
     realizedProfit: profitField(),
-    spent: quoteUnits('Sum over all tokens'),
-    received: quoteUnits('Sum over all tokens'),
+    spent: quoteUnitsField('Sum over all tokens'),
+    received: quoteUnitsField('Sum over all tokens'),
     tokens: countField().describe('Tokens with a buy or a sale in this quote'),
     wins: countField().nullable().describe('Tokens bought and sold with a realizedProfit above 0'),
     losses: countField().nullable().describe('Tokens bought and sold with a realizedProfit below 0'),
@@ -147,7 +134,7 @@ export function prepareProfitRows(db: Db, nativeSymbol: string) {
     const quoteDecimals = display(quote, false).decimals;
     return rows.map((row, i) => {
       const { token, isCollection, ledger } = row;
-      const { buys, sells, bought, spent, sold, received } = ledger.sums;
+      const { bought, spent, sold, received } = ledger.sums;
       const shown = display(token, isCollection);
       const price = (quoteAmount: bigint, amount: bigint) =>
         priceText({ amount: quoteAmount, decimals: quoteDecimals }, { amount, decimals: shown.decimals });
@@ -156,12 +143,7 @@ export function prepareProfitRows(db: Db, nativeSymbol: string) {
       return {
         ...shown,
         perCollection: isCollection,
-        buys,
-        sells,
-        bought: `${bought}`,
-        spent: `${spent}`,
-        sold: `${sold}`,
-        received: `${received}`,
+        ...tradeSumsRecord(ledger.sums),
         averageBuyPrice: price(spent, bought),
         averageSellPrice: price(received, sold),
         ...(isKnown ? ledgerFields(ledger) : UNKNOWN_LEDGER),
@@ -240,12 +222,7 @@ export const exampleProfit: TokenProfitRecord = {
   symbol: 'EXD',
   decimals: 6,
   perCollection: false,
-  buys: 2,
-  sells: 1,
-  bought: '5000000',
-  spent: '3000000000000000000',
-  sold: '2500000',
-  received: '2000000000000000000',
+  ...exampleTradeSums,
   averageBuyPrice: '0.6',
   averageSellPrice: '0.8',
   realizedProfit: '500000000000000000',

@@ -3,37 +3,24 @@ import * as z from 'zod';
 import type { TradedPair } from '../query/token-traders.ts';
 import type { ListedTrader } from '../query/trader-lists.ts';
 import { prepareAssetBalance } from '../query/wallet-profit.ts';
-import { addressField, contractField, countField, unitsField } from '../schemas/fields.ts';
+import { addressField, contractField, signedField } from '../schemas/fields.ts';
 import type { Db } from '../store/open-database.ts';
 import { prepareBuyersOf } from '../store/tokens/first-buyers.ts';
 import type { TradeIds } from '../trades/trade-part.ts';
 import { example } from './fields.ts';
-import { NO_COST, signedField } from './profit-record.ts';
-
-function tokenUnits(what: string) {
-  return unitsField().describe(`${what}, in base units of the token, ERC-721 in tokens`);
-}
-
-function quoteUnits(what: string) {
-  return unitsField().describe(`${what}, in base units of quote; ${NO_COST}`);
-}
+import {
+  averageCostProfitField,
+  exampleTradeSums,
+  tradeSumsFields,
+  tradeSumsRecord,
+} from './trade-sums-record.ts';
 
 export const traderSchema = z
   .object({
     address: addressField(),
     contract: contractField(),
-    buys: countField(),
-    sells: countField(),
-    bought: tokenUnits('Sum of the buys'),
-    spent: quoteUnits('Sum that the buys cost'),
-    sold: tokenUnits('Sum of the sales'),
-    received: quoteUnits('Sum that the sales brought'),
-    averageCostProfit: signedField()
-      .nullable()
-      .describe(
-        'In base units of quote: what the lesser of bought and sold brought less what it cost, at average ' +
-          `prices. A later buy can change it; ${NO_COST}. Null for profitReason`,
-      ),
+    ...tradeSumsFields(),
+    averageCostProfit: averageCostProfitField(),
     balance: signedField().describe('What it holds now by its transfers, in base units of the token'),
     firstBuyerRank: z
       .int()
@@ -62,12 +49,7 @@ export function prepareTraderRecords(
     return traders.map(({ wallet, contract, profit, sums }) => ({
       address: addressOf(wallet),
       contract,
-      buys: sums.buys,
-      sells: sums.sells,
-      bought: `${sums.bought}`,
-      spent: `${sums.spent}`,
-      sold: `${sums.sold}`,
-      received: `${sums.received}`,
+      ...tradeSumsRecord(sums),
       averageCostProfit: isKnown ? `${profit}` : null,
       balance: `${balanceOf(wallet, token, ids)}`,
       firstBuyerRank: ranks.get(wallet) ?? null,
@@ -78,12 +60,7 @@ export function prepareTraderRecords(
 export const exampleTrader: TraderRecord = {
   address: example.wallet,
   contract: false,
-  buys: 2,
-  sells: 1,
-  bought: '5000000',
-  spent: '3000000000000000000',
-  sold: '2500000',
-  received: '2000000000000000000',
+  ...exampleTradeSums,
   averageCostProfit: '500000000000000000',
   balance: '2500000',
   firstBuyerRank: 1,

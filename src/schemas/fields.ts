@@ -69,6 +69,11 @@ export function unitsField() {
   return z.string().regex(/^\d+$/).describe("Amount in base units: wei, or the token's smallest unit");
 }
 
+/** Amounts that can be below zero. */
+export function signedField() {
+  return z.string().regex(/^-?\d+$/);
+}
+
 export function countField() {
   return z.int().min(0);
 }

@@ -14,7 +14,6 @@ import {
   exampleProfit,
   exampleTotals,
   isUntraced,
-  NO_COST,
   prepareCurve,
   prepareProfitRows,
   tokenProfitSchema,
@@ -23,6 +22,7 @@ import {
   UNTRACED_REASON,
 } from '../profit-record.ts';
 import { exampleQuote, prepareAssetDisplays, quoteSchema } from '../trade-record.ts';
+import { NO_COST } from '../trade-sums-record.ts';
 import { pageOf } from '../transfer-record.ts';
 
 export const walletProfit = defineEndpoint({
