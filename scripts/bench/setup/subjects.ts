@@ -4,14 +4,23 @@ import { bytesToHex } from '../../../src/lib/hex.ts';
 import { openIndexForReading } from '../../../src/store/index-file.ts';
 import { type Db, highest } from '../../../src/store/open-database.ts';
 import { ZERO_WALLET } from '../../../src/store/schema.ts';
+import { prepareTradeGenerations } from '../../../src/store/trades/trade-generations.ts';
+import { type HeldToken, hottestHeldTokens, ordinaryHeldTokens } from './held-tokens.ts';
 
 export interface SubjectSet {
   wallets: Hex[];
   /** Wallets that funded others. */
   funders: Hex[];
   tokens: Hex[];
+  held: HeldToken[];
   blocks: number[];
   transactions: Hex[];
+  /** A tenth of the blocks, from the middle on. */
+  window: { since: string; until: string };
+  /** The number of blocks from the middle on. */
+  half: number;
+  /** Null where the index has no lists. */
+  quote: Hex | null;
 }
 
 export interface Subjects {
@@ -38,7 +47,12 @@ const TRANSACTIONS = 100;
 export function findSubjects(indexPath: string, hottest = HOTTEST): Subjects {
   const db = openIndexForReading(indexPath, { cacheMb: 64 });
   try {
-    const places = { blocks: someBlocks(db), transactions: someTransactions(db) };
+    const places = {
+      blocks: someBlocks(db),
+      transactions: someTransactions(db),
+      ...middle(db),
+      quote: prepareTradeGenerations(db)().current?.rules.quoteTokens[0] ?? null,
+    };
     return {
       ordinary: { ...ordinarySubjects(db), ...places },
       hottest: { ...hottestSubjects(db, hottest), ...places },
@@ -50,7 +64,7 @@ export function findSubjects(indexPath: string, hottest = HOTTEST): Subjects {
   }
 }
 
-type Addresses = Pick<SubjectSet, 'wallets' | 'funders' | 'tokens'>;
+type Addresses = Pick<SubjectSet, 'wallets' | 'funders' | 'tokens' | 'held'>;
 
 function ordinarySubjects(db: Db): Addresses {
   const from = (rows: string) => `SELECT address FROM ${rows} AND transfers <= ${ORDINARY_MAX}`;
@@ -64,6 +78,7 @@ function ordinarySubjects(db: Db): Addresses {
         WHERE tokens.id >= ? AND tokens.transfers <= ${ORDINARY_MAX} ORDER BY tokens.id`,
       ORDINARY_TOKENS,
     ),
+    held: ordinaryHeldTokens(db, evenIds(highest(db, 'tokens'), ORDINARY_TOKENS), ORDINARY_MAX),
   };
 }
 
@@ -88,8 +103,25 @@ function evenly(addresses: readonly Buffer[], count: number): Hex[] {
 }
 
 function someBlocks(db: Db): number[] {
+  const { first, count } = blocksOf(db);
+  return evenIds(count, TRANSACTIONS).map((n) => first + n - 1);
+}
+
+function blocksOf(db: Db): { first: number; count: number } {
   const first = db.prepare<[], number>('SELECT min(number) FROM blocks').pluck().get() ?? 0;
-  return evenIds(highest(db, 'blocks', 'number') - first + 1, TRANSACTIONS).map((n) => first + n - 1);
+  return { first, count: highest(db, 'blocks', 'number') - first + 1 };
+}
+
+function middle(db: Db): Pick<SubjectSet, 'window' | 'half'> {
+  const { first, count } = blocksOf(db);
+  const timeOf = db
+    .prepare<[number], number>('SELECT timestamp FROM blocks WHERE number >= ? LIMIT 1')
+    .pluck();
+  const half = Math.ceil(count / 2);
+  const [since, until] = [half, half - Math.floor(count / 10)].map(
+    (left) => `${timeOf.get(first + count - left)}`,
+  );
+  return { window: { since: since!, until: until! }, half };
 }
 
 function someTransactions(db: Db): Hex[] {
@@ -115,6 +147,7 @@ function hottestSubjects(db: Db, count: number): Addresses {
     tokens: top(
       'FROM tokens JOIN wallets ON wallets.id = tokens.wallet WHERE wallets.id <> ? ORDER BY tokens.transfers',
     ),
+    held: hottestHeldTokens(db, count),
   };
 }
 
