@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import type { Hex } from '../lib/hex.ts';
+import { isoToMilliseconds } from '../lib/time.ts';
 import { coinToWei } from '../lib/units.ts';
 import { ADDRESS_PATTERN } from '../model/address.ts';
 import { integerOf, MAX_INTEGER, MAX_TEXT, MIN_INTEGER, textFault } from '../model/named-query.ts';
@@ -193,7 +194,7 @@ export function time() {
     .string({ error })
     .regex(TIME_PATTERN, { error })
     .meta({ title: 'time' })
-    .transform((text) => (/^\d{1,11}$/.test(text) ? Number(text) : Date.parse(text) / 1000))
+    .transform((text) => (/^\d{1,11}$/.test(text) ? Number(text) : isoToMilliseconds(text) / 1000))
     .refine((seconds) => !Number.isNaN(seconds), { error });
 }
 

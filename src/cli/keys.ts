@@ -7,6 +7,7 @@ import type { KeyStore } from '../access/keys.ts';
 import type { MonthlyUsage } from '../access/usage-tables.ts';
 import type { Config } from '../config/parse-config.ts';
 import { ConfigError, messageOf, RequestError } from '../lib/errors.ts';
+import { isoToMilliseconds } from '../lib/time.ts';
 import { formatTable } from './format.ts';
 import { addReport, examples, parseKeyId, withDataFile } from './options.ts';
 
@@ -162,10 +163,8 @@ function parseExpiry(text: string): number | 'never' {
   if (text === 'never') return text;
   const [, count, unit] = /^(\d{1,4})([dh])$/.exec(text) ?? [];
   if (count !== undefined) return Date.now() + Number(count) * (unit === 'd' ? 24 : 1) * 3_600_000;
-  const time = /^\d{4}-\d\d-\d\d(T[\d:.]+Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
-  // Date.parse takes February 31 for a day in March.
-  if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(text.slice(0, 10)))
-    throw new InvalidArgumentError('It must be like 30d, 12h, 2027-01-31 or never.');
+  const time = /^\d{4}-\d\d-\d\d(T[\d:.]+Z)?$/.test(text) ? isoToMilliseconds(text) : Number.NaN;
+  if (Number.isNaN(time)) throw new InvalidArgumentError('It must be like 30d, 12h, 2027-01-31 or never.');
   return time;
 }
 

@@ -51,3 +51,12 @@ export function millisecondsToIso(ms: number): string {
   }
   return cachedText;
 }
+
+/** Unix milliseconds of an ISO 8601 text; NaN if it is none, or names a day that its month does not have. */
+export function isoToMilliseconds(text: string): number {
+  const [, day = ''] = /^(\d{4}-\d\d-\d\d)/.exec(text) ?? [];
+  const midnight = Date.parse(day);
+  // Date.parse takes February 31 for a day in March.
+  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return Number.NaN;
+  return Date.parse(text);
+}

@@ -68,6 +68,7 @@ const TEXTS: Record<string, [value: string, Outcome]> = {
   'a hash that is not hex': [`0x${'g'.repeat(64)}`, 'invalid_parameter'],
   negative: ['-1', 'invalid_parameter'],
   float: ['1.', 'invalid_parameter'],
+  'a day that does not exist': ['2026-02-30', 'invalid_parameter'],
   huge: ['9'.repeat(400), 'invalid_parameter'],
   'SQL-like': [encodeURIComponent('1; DROP TABLE blocks'), 'invalid_parameter'],
   'bad percent encoding': ['%', 'invalid_parameter'],

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import { monotonicNow, preciseNow, secondsToIso } from '../../src/lib/time.ts';
+import { isoToMilliseconds, monotonicNow, preciseNow, secondsToIso } from '../../src/lib/time.ts';
 
 fc.configureGlobal({ seed: 1 }); // the same inputs in every run
 
@@ -32,4 +32,18 @@ test('monotonicNow is the same in all threads', async () => {
   const before = monotonicNow();
   const [there] = (await once(worker, 'message')) as [number];
   assert.ok(before <= there && there <= monotonicNow());
+});
+
+test('a day that its month does not have is no time', () => {
+  const noTimes = [
+    '2026-02-29',
+    '2026-02-30T00:00Z',
+    '2026-04-31T23:59:59+02:00',
+    '2026-13-01',
+    '2026-00-10',
+    '',
+  ];
+  for (const text of noTimes) assert.ok(Number.isNaN(isoToMilliseconds(text)), text);
+  for (const text of ['2024-02-29', '2026-02-28T23:30:00-05:00', '2026-12-31T00:30:00.5+14:00'])
+    assert.equal(isoToMilliseconds(text), Date.parse(text), text);
 });

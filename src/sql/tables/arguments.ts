@@ -1,4 +1,5 @@
 /** The arguments of a table: what the query compares its columns with. They narrow what is read, never too far. */
+import { isoToMilliseconds } from '../../lib/time.ts';
 import { EITHER_SIDE, type Op, type Parameter } from './shape.ts';
 
 export type Arguments = Readonly<Record<string, Partial<Record<Op, unknown>>>>;
@@ -58,7 +59,7 @@ export function timesIn(args: Arguments, column: string): { since?: number; unti
 
 function secondsOf(value: unknown): number | undefined {
   const [, day, minute = '00:00', seconds = ':00'] = TIME.exec(typeof value === 'string' ? value : '') ?? [];
-  const ms = day === undefined ? Number.NaN : Date.parse(`${day}T${minute}${seconds}Z`);
+  const ms = day === undefined ? Number.NaN : isoToMilliseconds(`${day}T${minute}${seconds}Z`);
   return Number.isNaN(ms) ? undefined : ms / 1000;
 }
 
