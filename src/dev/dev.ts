@@ -288,7 +288,7 @@ export function devConfig(settings: DevSettings, env: Record<string, string | un
   // Operators cannot permit these methods, because they control the node. Controlling this node is their purpose.
   const rpc = { ...config.rpc, allow: [...config.rpc.allow, 'anvil_*'] };
   const sourcesOfDemo: Record<string, string> = {};
-  let { admin_token, index } = config;
+  let { admin_token, index, hooks } = config;
   if (admin_token === '') {
     admin_token = randomBytes(ADMIN_TOKEN_BYTES).toString('base64url');
     sourcesOfDemo['admin_token'] = 'demo';
@@ -297,7 +297,11 @@ export function devConfig(settings: DevSettings, env: Record<string, string | un
     index = { ...index, stale_seconds: 0 }; // an unused local chain mines no blocks
     sourcesOfDemo['index.stale_seconds'] = 'demo';
   }
-  return { config: { ...config, index, rpc, admin_token }, sources: { ...sources, ...sourcesOfDemo } };
+  if (sources['hooks.allow_private'] === 'default') {
+    hooks = { ...hooks, allow_private: true }; // whoever tries a webhook receives it on the same machine
+    sourcesOfDemo['hooks.allow_private'] = 'demo';
+  }
+  return { config: { ...config, index, hooks, rpc, admin_token }, sources: { ...sources, ...sourcesOfDemo } };
 }
 
 /** The configured port, or any free one (0) if no port was requested and the default one is taken. */

@@ -122,6 +122,12 @@ test('the demo chain may be quiet for any time, unless a limit is configured', (
   assert.equal(config.index.stale_seconds, 60);
 });
 
+test('the demo delivers webhooks to this machine, unless that is configured', () => {
+  assert.equal(devConfig(SETTINGS, {}).config.hooks.allow_private, true);
+  const { config } = devConfig(SETTINGS, { ATLAS_HOOKS__ALLOW_PRIVATE: 'false' });
+  assert.equal(config.hooks.allow_private, false);
+});
+
 test('a taken port is replaced by a free one only if it was not configured', async (t) => {
   const other = createServer().listen(0, '127.0.0.1');
   t.after(() => other.close());

@@ -25,6 +25,8 @@ import {
 } from '../trade-record.ts';
 import { exampleTrader, prepareTraderRecords, traderSchema } from '../trader-record.ts';
 
+const ORDERS = ['profit', 'loss', 'recent'] as const;
+
 export const tokenTraders = defineEndpoint({
   method: 'GET',
   path: '/api/token_traders',
@@ -36,7 +38,7 @@ export const tokenTraders = defineEndpoint({
     quote: asset()
       .prefault('native')
       .describe('Only trades against it: native, or the address of a quote token'),
-    order: choice(['profit', 'loss', 'recent'])
+    order: choice(ORDERS)
       .default('profit')
       .describe(
         'profit: most averageCostProfit first; loss: least first; recent: by the newest trade, newest first',
@@ -66,6 +68,7 @@ export const tokenTraders = defineEndpoint({
       .describe(
         'What trades of this index may be counted in: native, and its quote tokens other than this one',
       ),
+    order: z.enum(ORDERS),
     traders: z.array(traderSchema),
     nextCursor: nextCursorField(),
     count: countField(),
@@ -93,6 +96,7 @@ export const tokenTraders = defineEndpoint({
       perCollection: false,
       quote: exampleQuote,
       quotes: [exampleQuote],
+      order: 'profit',
       traders: [exampleTrader],
       nextCursor: '500000000000000000.17',
       count: 1,
@@ -140,6 +144,7 @@ export const tokenTraders = defineEndpoint({
         perCollection: movesOne(kind),
         quote: shownQuote,
         quotes: quotesBut(token, ids),
+        order: params.order,
         traders: recordsOf({ token: token ?? 0, quote: quote ?? 0 }, traders, ids, isKnown),
         nextCursor: last && `${last.key}.${last.wallet}`,
         count: traders.length,

@@ -24,12 +24,12 @@ funding_chain; to find related wallets, coordinated_wallets; to read a transacti
 wallet_trades and wallet_profit. For the next page of a list, pass its nextCursor as cursor.
 
 Units: amounts are decimal text, and amount has two meanings. In a list of transfers (address_transfers, \
-token_transfers, block_transfers, transaction_transfers, recent_token_transfers_out) and in trades, profits, traders and \
-launches it is an integer in base units: wei of the native coin, or the token's smallest unit; divide it by \
-10^decimals. In records about the native coin alone (funding, hops, \
-recipients, coordinated wallets, whale_transfers) it is in whole coins, such as "1.5", and amountWei is the same in \
-wei (1 coin = 10^18 wei). A balance of a token is in its base units. Native sums (nativeReceived, nativeIn, \
-nativeBalance and so on) and min_mon are in whole coins, with an exact twin in wei whose name ends in Wei.`;
+token_transfers, block_transfers, transaction_transfers, recent_token_transfers_out) and in trades, profits, traders \
+and launches it is an integer in base units: wei of the native coin, or the token's smallest unit; divide it by \
+10^decimals. In records about the native coin alone (funding, hops, recipients, coordinated wallets, whale_transfers) \
+it is in whole coins, such as "1.5", and amountWei is the same in wei (1 coin = 10^18 wei). A balance of a token is \
+in its base units. Native sums (nativeReceived, nativeIn, nativeBalance and so on) and min_mon are in whole coins, \
+with an exact twin in wei whose name ends in Wei.`;
 
 /** What an answer is made of. */
 export interface McpContext {

@@ -80,6 +80,7 @@ test('known contracts are left out and counted; pages by profit, loss and newest
       const input = { order, limit: '1', ...(cursor !== undefined && { cursor }) };
       const [page, rest] = await traders(ask, input);
       listed.push(...page.map((row) => row.address));
+      assert.equal(rest.order, order);
       cursor = rest.nextCursor;
       if (cursor === null) break;
     }
