@@ -50,6 +50,7 @@ export function digitsToBigInt(digits: string): bigint {
 const WORDS_BYTES = 16;
 const words = new Uint8Array(WORDS_BYTES);
 const wordsView = new DataView(words.buffer);
+const TWO_TO_64 = 2n ** 64n;
 
 /** Non-negative integer of the big-endian bytes `start..end - 1`, of all by default; zero if there are none. */
 export function bytesToBigInt(bytes: Uint8Array, start = 0, end = bytes.length): bigint {
@@ -69,22 +70,29 @@ export function bigIntToBytes(value: bigint): Uint8Array {
   return first === null ? longToBytes(value) : words.slice(first);
 }
 
-/** Appends the number of these bytes, below 256, and the bytes: a new array for them would cost more than they do. */
-export function pushBigInt(bytes: number[], value: bigint): void {
+/**
+ * Writes the number of these bytes, below 256, and the bytes: a new array for them would cost more than they do. Returns
+ * the position after them.
+ */
+export function writeBigInt(out: Uint8Array, at: number, value: bigint): number {
   const first = fillWords(value);
   const digits = first === null ? longToBytes(value) : words;
   const start = first ?? 0;
-  bytes.push(digits.length - start);
-  for (let i = start; i < digits.length; i++) bytes.push(digits[i]!);
+  out[at++] = digits.length - start;
+  for (let i = start; i < digits.length; i++) out[at++] = digits[i]!;
+  return at;
 }
 
 /** Puts the integer into `words`. Returns where its first byte is; null if it does not fit. */
 function fillWords(value: bigint): number | null {
-  const high = value >> 64n;
-  if (high >> 64n !== 0n) return null;
-  wordsView.setBigUint64(0, high);
+  if (value < TWO_TO_64) wordsView.setFloat64(0, 0);
+  else {
+    const high = value >> 64n;
+    if (high >= TWO_TO_64) return null;
+    wordsView.setBigUint64(0, high);
+  }
   wordsView.setBigUint64(8, value);
-  let first = high === 0n ? 8 : 0;
+  let first = value < TWO_TO_64 ? 8 : 0;
   while (first < WORDS_BYTES && words[first] === 0) first++;
   return first;
 }

@@ -44,6 +44,7 @@ function matchedAmount({ bought, sold }: Pick<TradeSums, 'bought' | 'sold'>): bi
 /** Profit by average prices over all trades, for rankings. A later buy at another price changes it. */
 export function averageCostProfit(sums: TradeSums): bigint {
   const matched = matchedAmount(sums);
+  if (matched === 0n) return 0n;
   return portion(sums.received, matched, sums.sold) - portion(sums.spent, matched, sums.bought);
 }
 

@@ -7,9 +7,9 @@ import {
   bytesToHex,
   digitsToBigInt,
   hexToBytes,
-  pushBigInt,
   quantityToNumber,
   toQuantity,
+  writeBigInt,
 } from '../../src/lib/hex.ts';
 import { decodeSigned, encodeSigned, ZERO_BALANCE } from '../../src/lib/signed.ts';
 import { coinToWei, share, weiToCoin, weiToCoin6 } from '../../src/lib/units.ts';
@@ -25,10 +25,10 @@ test('bytes, hex and integers convert without loss, in the shortest form', () =>
       const bytes = bigIntToBytes(value);
       assert.equal(bytesToBigInt(bytes), value);
       assert.notEqual(bytes[0], 0, 'no leading zero byte');
-      const among = [7];
-      pushBigInt(among, value);
-      assert.deepEqual(among, [7, bytes.length, ...bytes]);
-      assert.equal(bytesToBigInt(Uint8Array.of(...among, 9), 2, among.length), value);
+      const among = new Uint8Array(40).fill(7);
+      const end = writeBigInt(among, 1, value);
+      assert.deepEqual([...among.subarray(0, end + 1)], [7, bytes.length, ...bytes, 7]);
+      assert.equal(bytesToBigInt(among, 2, end), value);
       assert.deepEqual(new Uint8Array(hexToBytes(bytesToHex(bytes))), new Uint8Array(bytes));
       assert.equal(digitsToBigInt(bytesToHex(bytes).slice(2)), value);
       assert.equal(BigInt(toQuantity(value)), value);

@@ -5,12 +5,13 @@ import { sumsOwnForm } from '../index-rules.ts';
 import { type Db, highest, type Statement } from '../open-database.ts';
 import { RowReader, RowWriter } from '../rows.ts';
 import { ZERO_WALLET } from '../schema.ts';
+import { scratchOfHex } from '../scratch.ts';
 import { DamageError } from '../storage-error.ts';
 import { HoldingPeakTable, LARGE_TOKEN_WALLETS, PeakChanges } from '../tokens/holding-peaks.ts';
 import { HoldingChanges } from './holding-changes.ts';
 import type { WalletState } from './wallet-state.ts';
 import type { WalletStates } from './wallet-states.ts';
-import { scratchOfHex, type WideSums } from './wide-sums.ts';
+import type { WideSums } from './wide-sums.ts';
 
 interface TokenRow {
   id: number;

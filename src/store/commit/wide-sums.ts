@@ -4,6 +4,7 @@
  */
 import { bigIntToBytes, bytesToBigInt } from '../../lib/hex.ts';
 import { decodeSigned, encodeSigned } from '../../lib/signed.ts';
+import { takeScratch } from '../scratch.ts';
 
 /** 32-bit words per sum. */
 export const SUM_WORDS = 6;
@@ -14,29 +15,7 @@ export const SUM_WORDS = 6;
  */
 const MAX_BYTES = 20;
 
-/**
- * Memory for the bytes of sums. Binding a view of one buffer takes half a microsecond less than binding a small array,
- * which first gets a buffer of its own.
- */
-const SCRATCH_BYTES = 2 ** 16;
-const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
-let scratchEnd = 0;
-
-/** Some bytes, valid until SCRATCH_BYTES / 2 more are taken. */
-function takeScratch(length: number): Buffer {
-  if (scratchEnd + length > SCRATCH_BYTES) scratchEnd = 0;
-  scratchEnd += length;
-  return scratch.subarray(scratchEnd - length, scratchEnd);
-}
-
-/** The bytes of hex digits, valid like those of a sum. */
-export function scratchOfHex(hex: string): Uint8Array {
-  const bytes = takeScratch(hex.length / 2);
-  bytes.write(hex, 'hex');
-  return bytes;
-}
-
-/** Returned bytes are valid until thousands of other sums are encoded. */
+/** Returned bytes are scratch (store/scratch.ts). */
 export class WideSums {
   /** A sum is `SUM_WORDS` words from its offset on. The owner replaces it when it grows. */
   words: Uint32Array = new Uint32Array(0);

@@ -3,9 +3,10 @@
  * has one number, four times the quote and a bit each for whether there are buys and sells, then for each of the two
  * the count, and the amounts of token and quote with their lengths. Most entries take 20 to 40 bytes.
  */
-import { bytesToBigInt, pushBigInt } from '../../lib/hex.ts';
-import { pushVarint } from '../../lib/varint.ts';
+import { bytesToBigInt, writeBigInt } from '../../lib/hex.ts';
 import { averageCostProfit, type TradeSums } from '../../trades/profit.ts';
+import { writeVarint } from '../paged-history.ts';
+import { takeScratch } from '../scratch.ts';
 
 /** Sums against one quote: NATIVE or tokens.id. */
 export interface QuoteSums extends TradeSums {
@@ -16,21 +17,30 @@ const HAS_BUYS = 1;
 const HAS_SELLS = 2;
 const BITS = 4;
 
-/** `sums`: by ascending quote, each with trades. */
-export function packSums(sums: readonly QuoteSums[]): Uint8Array {
-  const bytes: number[] = [];
-  for (const { quote, buys, sells, bought, spent, sold, received } of sums) {
-    pushVarint(bytes, quote * BITS + (buys > 0 ? HAS_BUYS : 0) + (sells > 0 ? HAS_SELLS : 0));
-    if (buys > 0) pushSide(bytes, buys, bought, spent);
-    if (sells > 0) pushSide(bytes, sells, sold, received);
-  }
-  return new Uint8Array(bytes); // `from` takes several times as long
+export function noSums(quote: number): QuoteSums {
+  return { quote, buys: 0, sells: 0, bought: 0n, sold: 0n, spent: 0n, received: 0n };
 }
 
-function pushSide(bytes: number[], count: number, amount: bigint, quoteAmount: bigint): void {
-  pushVarint(bytes, count);
-  pushBigInt(bytes, amount);
-  pushBigInt(bytes, quoteAmount);
+/** More than an entry takes: three varints, and four amounts of below 256 bytes. */
+const MAX_ENTRY = 2_048;
+let packed = new Uint8Array(8 * MAX_ENTRY);
+
+/** `sums`: by ascending quote, each with trades. Returns scratch (store/scratch.ts). */
+export function packSums(sums: readonly QuoteSums[]): Uint8Array {
+  if (sums.length * MAX_ENTRY > packed.length) packed = new Uint8Array(2 * sums.length * MAX_ENTRY);
+  let end = 0;
+  for (const { quote, buys, sells, bought, spent, sold, received } of sums) {
+    end = writeVarint(packed, end, quote * BITS + (buys > 0 ? HAS_BUYS : 0) + (sells > 0 ? HAS_SELLS : 0));
+    if (buys > 0) end = writeSide(end, buys, bought, spent);
+    if (sells > 0) end = writeSide(end, sells, sold, received);
+  }
+  const bytes = takeScratch(end);
+  for (let i = 0; i < end; i++) bytes[i] = packed[i]!;
+  return bytes;
+}
+
+function writeSide(at: number, count: number, amount: bigint, quoteAmount: bigint): number {
+  return writeBigInt(packed, writeBigInt(packed, writeVarint(packed, at, count), amount), quoteAmount);
 }
 
 /** The sums of a row. Reading damaged bytes ends early and never fails. */
@@ -53,9 +63,6 @@ export function profitAgainst(bytes: Uint8Array, quote: number): bigint | null {
   if (!reader.seek(quote)) return null;
   return reader.bits === (HAS_BUYS | HAS_SELLS) ? averageCostProfit(reader.sums()) : 0n;
 }
-
-type PackedSide = readonly [count: number, amount: bigint, quoteAmount: bigint];
-const NO_SIDE: PackedSide = [0, 0n, 0n];
 
 /** Reads the entries of a row, each by `sums` or `skip`. */
 class Reader {
@@ -88,13 +95,18 @@ class Reader {
   }
 
   sums(): QuoteSums {
-    const [buys, bought, spent] = (this.bits & HAS_BUYS) === 0 ? NO_SIDE : this.side();
-    const [sells, sold, received] = (this.bits & HAS_SELLS) === 0 ? NO_SIDE : this.side();
-    return { quote: this.quote, buys, sells, bought, sold, spent, received };
-  }
-
-  private side(): PackedSide {
-    return [this.varint(), this.amount(), this.amount()];
+    const sums = noSums(this.quote);
+    if ((this.bits & HAS_BUYS) !== 0) {
+      sums.buys = this.varint();
+      sums.bought = this.amount();
+      sums.spent = this.amount();
+    }
+    if ((this.bits & HAS_SELLS) !== 0) {
+      sums.sells = this.varint();
+      sums.sold = this.amount();
+      sums.received = this.amount();
+    }
+    return sums;
   }
 
   private skipSide(): void {

@@ -6,6 +6,8 @@
 import { decodeSigned, encodeSigned } from '../../lib/signed.ts';
 import { averageCostProfit } from '../../trades/profit.ts';
 import type { Db, Statement } from '../open-database.ts';
+import { RowReader, RowWriter } from '../rows.ts';
+import { scratchOfHex } from '../scratch.ts';
 import { profitAgainst, type QuoteSums, unpackSums } from './packed-sums.ts';
 
 /** A token with more traders has peaks. The sums of fewer are read in 50 ms. */
@@ -52,21 +54,30 @@ function widened(extremes: Extremes | null, profit: bigint): Extremes {
   return extremes;
 }
 
+/** The profit of a wallet with a token against one quote. */
+interface QuoteProfit {
+  quote: number;
+  profit: bigint;
+}
+
+export function profitsOf(sums: readonly QuoteSums[]): QuoteProfit[] {
+  return sums.map((each) => ({ quote: each.quote, profit: averageCostProfit(each) }));
+}
+
 /** The spans of one token that a commit touches. */
 export class TradePeakChanges {
   readonly spans = new Map<string, SpanChange>();
 
-  /** Records how the sums of a wallet change. */
-  record(wallet: number, before: readonly QuoteSums[], after: readonly QuoteSums[]): void {
-    const profits = new Map(after.map((sums) => [sums.quote, averageCostProfit(sums)]));
-    for (const [quote, profit] of profits) {
-      const change = this.changeOf(tradeSpanOf(wallet), quote);
+  /** Records how the profits of a wallet change. */
+  record(wallet: number, before: readonly QuoteProfit[], after: readonly QuoteProfit[]): void {
+    const span = tradeSpanOf(wallet);
+    for (const { quote, profit } of after) {
+      const change = this.changeOf(span, quote);
       change.after = widened(change.after, profit);
     }
-    for (const sums of before) {
-      const profit = averageCostProfit(sums);
-      if (profits.get(sums.quote) === profit) continue;
-      const change = this.changeOf(tradeSpanOf(wallet), sums.quote);
+    for (const { quote, profit } of before) {
+      if (after.some((each) => each.quote === quote && each.profit === profit)) continue;
+      const change = this.changeOf(span, quote);
       change.before = widened(change.before, profit);
     }
   }
@@ -81,33 +92,39 @@ export class TradePeakChanges {
   }
 }
 
-type Peak = { profit: Buffer; loss: Buffer };
+/** The most profit and the most loss of a span, as hex digits. */
+type StoredPeak = [place: number, profit: string, loss: string];
 
 /** The statements on `trade_peaks` that a commit needs. They read the sums as the commit leaves them. */
 export class TradePeakTable {
-  private readonly peakOf: Statement<[number, number, number, number], Peak>;
-  private readonly sumsIn: Statement<[number, number, number, number], Buffer>;
+  private readonly stored: RowReader<StoredPeak>;
+  private readonly sumsIn: Statement<[number, number, number, number], string>;
   private readonly allSums: Statement<[number, number, number, number], { wallet: number; sums: Buffer }>;
-  private readonly write: Statement;
+  private readonly rows: RowWriter;
   private readonly deletePeak: Statement;
   private readonly deleteAll: Statement;
 
   constructor(db: Db) {
     const key = 'generation = ? AND token = ?';
-    const span = `${key} AND quote = ? AND span = ?`;
-    this.peakOf = db.prepare(`SELECT profit, loss FROM trade_peaks WHERE ${span}`);
+    this.stored = new RowReader(
+      db,
+      4,
+      'hex(profit), hex(loss)',
+      `trade_peaks ON generation = k.column2 AND token = k.column3 AND quote = k.column4 AND span = k.column5`,
+    );
     this.sumsIn = db
-      .prepare<[number, number, number, number], Buffer>(
-        `SELECT sums FROM trade_sums WHERE ${key} AND wallet BETWEEN ? AND ?`,
+      .prepare<[number, number, number, number], string>(
+        `SELECT hex(sums) FROM trade_sums WHERE ${key} AND wallet BETWEEN ? AND ?`,
       )
       .pluck();
     this.allSums = db.prepare(
       `SELECT wallet, sums FROM trade_sums WHERE ${key} AND wallet > ? ORDER BY wallet LIMIT ?`,
     );
-    this.write = db.prepare(
+    this.rows = new RowWriter(
+      db,
       'REPLACE INTO trade_peaks (generation, token, quote, span, profit, loss) VALUES (?, ?, ?, ?, ?, ?)',
     );
-    this.deletePeak = db.prepare(`DELETE FROM trade_peaks WHERE ${span}`);
+    this.deletePeak = db.prepare(`DELETE FROM trade_peaks WHERE ${key} AND quote = ? AND span = ?`);
     this.deleteAll = db.prepare(`DELETE FROM trade_peaks WHERE ${key}`);
   }
 
@@ -116,7 +133,7 @@ export class TradePeakTable {
     const changes = new TradePeakChanges();
     for (let last = -1; ; ) {
       const rows = this.allSums.all(of.generation, of.token, last, LARGE_TOKEN_TRADERS);
-      for (const { wallet, sums } of rows) changes.record(wallet, [], unpackSums(sums));
+      for (const { wallet, sums } of rows) changes.record(wallet, [], profitsOf(unpackSums(sums)));
       last = rows.at(-1)?.wallet ?? last;
       if (rows.length < LARGE_TOKEN_TRADERS) break;
     }
@@ -130,26 +147,42 @@ export class TradePeakTable {
 
   /** Updates the peaks of a large token. */
   update(of: TokenSums, { spans }: TradePeakChanges): void {
-    for (const change of [...spans.values()].sort((a, b) => a.quote - b.quote || a.span - b.span)) {
-      const stored = this.peakOf.get(of.generation, of.token, change.quote, change.span);
-      const peak = stored && { highest: decodeSigned(stored.profit), lowest: decodeSigned(stored.loss) };
+    const changes = [...spans.values()].sort((a, b) => a.quote - b.quote || a.span - b.span);
+    const peaks = this.read(of, changes);
+    this.rows.reset();
+    for (const [i, change] of changes.entries()) {
+      const peak = peaks[i];
       const next = peak === undefined ? change.after : nextPeak(peak, change);
       if (next === 'recompute') this.save(of, change, this.recomputed(of, change));
       else if (next?.highest !== peak?.highest || next?.lowest !== peak?.lowest) this.save(of, change, next);
     }
+    this.rows.flush();
+  }
+
+  private read({ generation, token }: TokenSums, changes: readonly SpanChange[]): (Extremes | undefined)[] {
+    const found = new Array<Extremes | undefined>(changes.length).fill(undefined);
+    this.stored.read(
+      changes.flatMap(({ quote, span }) => [generation, token, quote, span]),
+      ([, profit, loss], place) => {
+        found[place] = {
+          highest: decodeSigned(scratchOfHex(profit)),
+          lowest: decodeSigned(scratchOfHex(loss)),
+        };
+      },
+    );
+    return found;
   }
 
   private save({ generation, token }: TokenSums, { quote, span }: SpanChange, peak: Extremes | null): void {
     if (peak === null) this.deletePeak.run(generation, token, quote, span);
-    else
-      this.write.run(generation, token, quote, span, encodeSigned(peak.highest), encodeSigned(peak.lowest));
+    else this.rows.add(generation, token, quote, span, encodeSigned(peak.highest), encodeSigned(peak.lowest));
   }
 
   private recomputed({ generation, token }: TokenSums, { quote, span }: SpanChange): Extremes | null {
     let found: Extremes | null = null;
     const [first, last] = [span * TRADE_SPAN, (span + 1) * TRADE_SPAN - 1];
     for (const row of this.sumsIn.all(generation, token, first, last)) {
-      const profit = profitAgainst(row, quote);
+      const profit = profitAgainst(scratchOfHex(row), quote);
       if (profit !== null) found = widened(found, profit);
     }
     return found;

@@ -4,14 +4,15 @@
  */
 import { ascendingOrder } from '../../lib/ascending-order.ts';
 import type { PartTransfer } from '../../model/wallet-part.ts';
-import { addToSums, emptySums } from '../../trades/profit.ts';
+import { addToSums } from '../../trades/profit.ts';
 import { type SummedTrade, summedTrade, tradesOfTransaction } from '../../trades/trade.ts';
 import type { TradeIds } from '../../trades/trade-part.ts';
 import type { Db, Statement } from '../open-database.ts';
 import { ROWS_PER_STATEMENT, RowReader, RowWriter } from '../rows.ts';
+import { scratchOfHex } from '../scratch.ts';
 import { DamageError } from '../storage-error.ts';
-import { packSums, type QuoteSums, unpackSums } from './packed-sums.ts';
-import { isLarge, TradePeakChanges, TradePeakTable } from './trade-peaks.ts';
+import { noSums, packSums, type QuoteSums, unpackSums } from './packed-sums.ts';
+import { isLarge, profitsOf, TradePeakChanges, TradePeakTable } from './trade-peaks.ts';
 
 /** Trades in memory, some 30 MB. A backfill's commit with more writes them in parts. */
 const MAX_TRADES = 200_000;
@@ -23,11 +24,12 @@ interface WalletTrades {
   readonly trades: SummedTrade[];
 }
 
-/** The trades that change one row. */
+/** A row, and the trades that change it: those at `order[start..end - 1]`. */
 interface RowChange {
-  token: number;
-  wallet: number;
-  trades: SummedTrade[];
+  readonly token: number;
+  readonly wallet: number;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** What happens to a token. */
@@ -40,7 +42,6 @@ interface TokenChange {
 }
 
 type StoredSums = [place: number, sums: string];
-const NO_SUMS: readonly QuoteSums[] = [];
 
 type StoredTraders = [place: number, traders: number];
 
@@ -107,10 +108,26 @@ export class TradeSumsTable {
 
   /** Writes the rows in key order. A block has few trades of each token, so a statement takes rows of several. */
   private write(generation: number, found: WalletTrades, sign: 1 | -1): void {
-    const changes = inKeyOrder(found);
+    const wallets = ascendingOrder(new Float64Array(found.wallets));
+    const order = ascendingOrder(new Float64Array(found.tokens), wallets);
+    const changes = rowsChanged(found, order);
     const tokens = this.readTokens(generation, changes);
-    for (let at = 0; at < changes.length; at += ROWS_PER_STATEMENT)
-      this.writeRows(generation, changes.slice(at, at + ROWS_PER_STATEMENT), tokens, sign);
+    for (let at = 0; at < changes.length; at += ROWS_PER_STATEMENT) {
+      const some = changes.slice(at, at + ROWS_PER_STATEMENT);
+      for (const [i, sums] of this.read(generation, some).entries()) {
+        const change = some[i]!;
+        const ofToken = tokens.get(change.token)!;
+        const isNew = sums.length === 0;
+        const before = ofToken.peaks && profitsOf(sums);
+        for (let place = change.start; place < change.end; place++)
+          addTrade(sums, found.trades[order[place]!]!, sign);
+        const after = sign > 0 ? sums : whatIsLeft(sums, change);
+        ofToken.traders += Number(after.length > 0) - Number(!isNew);
+        if (after.length > 0) this.rows.add(generation, change.token, change.wallet, packSums(after));
+        else this.deleteRow.run(generation, change.token, change.wallet);
+        if (before !== null) ofToken.peaks?.record(change.wallet, before, profitsOf(after));
+      }
+    }
     this.rows.flush(); // peaks are computed from the rows
     for (const [token, { before, traders, peaks }] of tokens) {
       if (traders > 0 && traders !== before) this.traders.add(generation, token, traders);
@@ -136,34 +153,16 @@ export class TradeSumsTable {
     );
   }
 
-  private writeRows(
-    generation: number,
-    changes: readonly RowChange[],
-    tokens: ReadonlyMap<number, TokenChange>,
-    sign: 1 | -1,
-  ): void {
-    const before = this.read(generation, changes);
-    for (let i = 0; i < changes.length; i++) {
-      const change = changes[i]!;
-      const { token, wallet } = change;
-      const after = changed(before[i]!, change, sign);
-      const ofToken = tokens.get(token)!;
-      ofToken.traders += Number(after.length > 0) - Number(before[i]!.length > 0);
-      if (after.length > 0) this.rows.add(generation, token, wallet, packSums(after));
-      else this.deleteRow.run(generation, token, wallet);
-      ofToken.peaks?.record(wallet, before[i]!, after);
-    }
-  }
-
-  private read(generation: number, changes: readonly RowChange[]): (readonly QuoteSums[])[] {
-    const found: (readonly QuoteSums[])[] = [];
+  /** The stored sums of these rows, empty where there is no row. */
+  private read(generation: number, changes: readonly RowChange[]): QuoteSums[][] {
+    const found: QuoteSums[][] = [];
     const keys: number[] = [];
     for (const { token, wallet } of changes) {
-      found.push(NO_SUMS);
+      found.push([]);
       keys.push(generation, token, wallet); // several times as fast as flatMap
     }
     this.stored.read(keys, ([, sums], place) => {
-      found[place] = unpackSums(Buffer.from(sums, 'hex'));
+      found[place] = unpackSums(scratchOfHex(sums));
     });
     return found;
   }
@@ -180,32 +179,30 @@ export class TradeSumsTable {
   }
 }
 
-/** The trades by token and wallet. */
-function inKeyOrder({ tokens, wallets, trades }: WalletTrades): RowChange[] {
+/** The rows that trades change. `order`: their positions by token and wallet. */
+function rowsChanged({ tokens, wallets }: WalletTrades, order: Uint32Array): RowChange[] {
   const changes: RowChange[] = [];
-  for (const at of ascendingOrder(Float64Array.from(tokens), ascendingOrder(Float64Array.from(wallets)))) {
-    const [token, wallet, trade] = [tokens[at]!, wallets[at]!, trades[at]!];
-    const last = changes.at(-1);
-    if (last?.token === token && last.wallet === wallet) last.trades.push(trade);
-    else changes.push({ token, wallet, trades: [trade] });
+  for (let start = 0, end = 0; start < order.length; start = end) {
+    const token = tokens[order[start]!]!;
+    const wallet = wallets[order[start]!]!;
+    while (end < order.length && wallets[order[end]!] === wallet && tokens[order[end]!] === token) end++;
+    changes.push({ token, wallet, start, end });
   }
   return changes;
 }
 
-/** The sums after these trades. Throws DamageError if more is taken back than was added. */
-function changed(before: readonly QuoteSums[], change: RowChange, sign: 1 | -1): QuoteSums[] {
-  const after = before.map((sums) => ({ ...sums }));
-  for (const trade of change.trades) {
-    let sums = after.find(({ quote }) => quote === trade.quote);
-    if (sums === undefined) {
-      sums = { quote: trade.quote, ...emptySums() };
-      after.push(sums);
-    }
-    addToSums(sums, trade, sign);
-  }
-  if (sign < 0) for (const sums of after) requireWhole(sums, change);
-  if (after.length === 1 && sign > 0) return after;
-  return after.filter(({ buys, sells }) => buys + sells > 0).sort((a, b) => a.quote - b.quote);
+/** Adds a trade to the sums of its row, or takes it back. */
+function addTrade(sums: QuoteSums[], trade: SummedTrade, sign: 1 | -1): void {
+  let at = 0;
+  while (at < sums.length && sums[at]!.quote < trade.quote) at++;
+  if (sums[at]?.quote !== trade.quote) sums.splice(at, 0, noSums(trade.quote));
+  addToSums(sums[at]!, trade, sign);
+}
+
+/** The sums with trades. Throws DamageError if more was taken back than was added. */
+function whatIsLeft(sums: readonly QuoteSums[], change: RowChange): QuoteSums[] {
+  for (const each of sums) requireWhole(each, change);
+  return sums.filter(({ buys, sells }) => buys + sells > 0);
 }
 
 function requireWhole(
