@@ -71,8 +71,8 @@ export function bigIntToBytes(value: bigint): Uint8Array {
 }
 
 /**
- * Writes the number of these bytes, below 256, and the bytes: a new array for them would cost more than they do. Returns
- * the position after them.
+ * Writes the number of these bytes, below 256, and the bytes: a new array for them would cost more than they do.
+ * Returns the position after them.
  */
 export function writeBigInt(out: Uint8Array, at: number, value: bigint): number {
   const first = fillWords(value);
