@@ -21,7 +21,7 @@ import { type FileRange, idleReason, planRanges, type RangeChoice, requireRange 
 import { HOLDERS, type SnapshotTable, TOKENS, WALLETS } from './snapshot-tables.ts';
 import { TRADES } from './trades-table.ts';
 
-const TABLES: Readonly<Record<TableName, BlockTable | SnapshotTable>> = {
+export const TABLES: Readonly<Record<TableName, BlockTable | SnapshotTable>> = {
   transfers: TRANSFERS,
   trades: TRADES,
   blocks: BLOCKS,

@@ -29,7 +29,17 @@ export interface HookSpec {
 export type HookChange = Partial<Pick<HookSpec, 'url' | 'filter'>>;
 
 const CHANGEABLE = ['url', 'filter'];
-const MEMBERS = ['name', 'url', 'format', 'chat', 'filter', 'confirmations', 'finality', 'fromBlock', 'key'];
+export const HOOK_MEMBERS = [
+  'name',
+  'url',
+  'format',
+  'chat',
+  'filter',
+  'confirmations',
+  'finality',
+  'fromBlock',
+  'key',
+] as const satisfies readonly (keyof HookSpec)[];
 const MAX_NAME_CHARS = 100;
 const MAX_URL_CHARS = 2_000;
 const MAX_CONFIRMATIONS = 100_000;
@@ -43,7 +53,7 @@ interface SpecContext {
 /** Throws RequestError `invalid_params` naming the invalid member. */
 export function parseHookSpec(value: unknown, { lists, allowPrivate }: SpecContext): HookSpec {
   if (!isObject(value)) throw invalid(undefined, 'send an object with "url"');
-  assertKnownMembers(value, MEMBERS);
+  assertKnownMembers(value, HOOK_MEMBERS);
   const format = FORMATS.find((known) => known === (value.format ?? 'json'));
   if (format === undefined) throw invalid('format', `format must be one of ${FORMATS.join(', ')}`);
   return {

@@ -3,26 +3,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createMetrics } from '../../src/metrics/metrics.ts';
+import { metricSeries } from '../support/metrics.ts';
 
 const SCRIPTS = fileURLToPath(new URL('../../scripts/', import.meta.url));
 
 /** Labels that Prometheus adds to everything it scrapes. */
 const TARGET_LABELS = ['instance', 'job'];
-
-/** Series names with their labels; histograms by the names of their parts. */
-function seriesOf(): Map<string, string[]> {
-  const metrics = createMetrics();
-  const series = new Map<string, string[]>();
-  for (const metric of Object.values(metrics)) {
-    if (typeof metric !== 'object' || !('name' in metric && 'labelNames' in metric)) continue;
-    const { name, labelNames } = metric as { name: string; labelNames: readonly string[] };
-    if (!('upperBounds' in metric)) series.set(name, [...labelNames]);
-    else for (const part of ['bucket', 'sum', 'count']) series.set(`${name}_${part}`, [...labelNames, 'le']);
-  }
-  metrics.close();
-  return series;
-}
 
 /** The problems of a query, one per line. */
 function faultsOf(query: string, series: ReadonlyMap<string, string[]>): string[] {
@@ -72,7 +58,7 @@ for (const { what, queries, least } of [
   { what: 'alert rules', queries: ruleQueries(), least: 10 },
 ]) {
   test(`every query of the ${what} uses only metrics and labels that exist`, () => {
-    const series = seriesOf();
+    const series = metricSeries();
     assert.ok(queries.length >= least, `only ${queries.length} queries were found`);
     assert.deepEqual(
       queries.flatMap((query) => faultsOf(query, series).map((fault) => `${fault}: ${query}`)),
@@ -88,7 +74,7 @@ test('neither a rule nor a panel counts server errors by status, which includes 
 });
 
 test('the check notices a wrong metric, a wrong label and a wrong grouping', () => {
-  const series = seriesOf();
+  const series = metricSeries();
   assert.deepEqual(faultsOf('rate(atlas_no_such_total[5m])', series), ['there is no atlas_no_such_total']);
   assert.deepEqual(faultsOf('atlas_index_lag_blocks{kind="x"}', series), [
     'atlas_index_lag_blocks has no label kind',

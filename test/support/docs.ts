@@ -37,3 +37,19 @@ export function codeBlock(info: string): string {
   assert.ok(block !== undefined && others.length === 0, `the docs must have one block "${info}"`);
   return block;
 }
+
+/** The rows of a page's tables whose first column has this heading, as the texts of their cells. */
+export function tableRows(path: string, heading: string): string[][] {
+  const { text } = PAGES.find((page) => page.path === path) ?? assert.fail(path);
+  const tables = text.matchAll(/^\|([^|]*)\|.*\n\|[-:| ]+\|\n((?:\|.*\n)*)/gm);
+  const rows = [...tables].flatMap(([, first = '', body = '']) =>
+    first.trim() === heading ? body.trimEnd().split('\n') : [],
+  );
+  assert.ok(rows.length > 0, `${path} has no table of ${heading}`);
+  return rows.map((row) =>
+    row
+      .slice(1, -1)
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim()),
+  );
+}
