@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CHECKSUMS_ASSET, PAGES_ASSET, threadAsset } from '../src/binary/asset-names.ts';
 import { THREADS } from '../src/threads/entries.ts';
-import { commitOf } from './binary/commit.ts';
+import { commitOf, requireSameCommit } from './binary/commit.ts';
 import { makeExecutable } from './binary/executable.ts';
 import { packagesOf } from './binary/packages.ts';
 import {
@@ -49,6 +49,7 @@ async function buildBinary(out: string, arch: Architecture): Promise<void> {
     writeFileSync(notices, thirdPartyNotices(ROOT, packages));
     if (options.packages !== '')
       writeFileSync(options.packages, JSON.stringify(packagesOf(ROOT, packages), null, 2));
+    requireSameCommit(ROOT, commit);
     renameSync(notices, join(dirname(out), 'THIRD_PARTY'));
     renameSync(makeExecutable(work, { node: parts.node, main, assets }, arch), out);
     const size = (statSync(out).size / 1024 ** 2).toFixed(1);

@@ -1,6 +1,13 @@
 /** The commit being built. */
 import { execFileSync } from 'node:child_process';
 
+/** Throws unless `commitOf` still says the same: otherwise parts of what was built may be of another commit. */
+export function requireSameCommit(root: string, commit: string): void {
+  const now = commitOf(root);
+  if (now !== commit)
+    throw new Error(`the checkout changed during the build, from ${commit} to ${now}: build again`);
+}
+
 /** Abbreviated hash of the checked-out commit, plus `-dirty` when files differ; `unknown` outside a repository. */
 export function commitOf(root: string): string {
   const git = (...args: string[]) => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' }).trim();

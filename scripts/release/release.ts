@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
-import { commitOf } from '../binary/commit.ts';
+import { commitOf, requireSameCommit } from '../binary/commit.ts';
 import { type BuiltPackage, builtPackages } from '../binary/packages.ts';
 import { ARCHITECTURES, type Architecture } from '../binary/platform-parts.ts';
 import { readOptions } from '../options.ts';
@@ -51,6 +51,8 @@ async function makeRelease(out: string, dirty: boolean): Promise<void> {
     packages.set(`linux-${arch}`, built.packages);
   }
   files.push(writeBillOfMaterials({ out, manifest }, packages));
+  // The checksums come last: without them a folder is no release.
+  requireSameCommit(ROOT, commit);
   writeFileSync(join(out, 'SHA256SUMS'), files.map(checksumLine).join(''));
   for (const file of files) {
     const mib = (statSync(file).size / 1024 ** 2).toFixed(1).padStart(8);
