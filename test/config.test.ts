@@ -67,6 +67,10 @@ test('a list in the environment may be written as in the file', () => {
     ['[]', []],
   ] as const)
     assert.deepEqual(parseConfig({ env: { ATLAS_RPC__ALLOW: text } }).config.rpc.allow, allow, text);
+  const { config } = parseConfig({
+    env: { ATLAS_NODE_HTTP: '["http://a:1", "http://b:2"]', ATLAS_NODE_WS: "['ws://a:1', 'ws://b:2']" },
+  });
+  assert.deepEqual([config.node_http, config.node_ws], ['http://a:1,http://b:2', 'ws://a:1,ws://b:2']);
 });
 
 test('environment texts become numbers, booleans, lists and names by the type of the setting', () => {

@@ -132,7 +132,8 @@ function parseCandidates(text: string): unknown[] {
   const list = parseList(text);
   if (text === 'true' || text === 'false') return [text, list, text === 'true'];
   if (/^-?\d+(\.\d+)?$/.test(text)) return [text, list, Number(text)];
-  return [text, list, text];
+  // Several nodes are one text with commas.
+  return text.startsWith('[') ? [text, list, list.join(','), text] : [text, list, text];
 }
 
 function isEmptyTable(path: string, value: unknown): boolean {

@@ -61,9 +61,12 @@ export function toOpenError(
   return new FatalError(`cannot open ${path}: ${refusal ?? detail}`, { cause: error });
 }
 
-/** Whether missing permissions may be the cause. SQLite does not say why it cannot open a file. */
+/**
+ * Whether missing permissions or a folder may be the cause. SQLite does not say why it cannot open a file, and of a
+ * folder it reads like a failing disk.
+ */
 function isRefused(error: Error): boolean {
-  return /^(SQLITE_CANTOPEN|SQLITE_READONLY|EACCES|EROFS)/.test(codeOf(error));
+  return /^(SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_IOERR|EACCES|EROFS)/.test(codeOf(error));
 }
 
 /** Whether the disk is full. */

@@ -9,6 +9,7 @@ import { openKeyStore } from '../../src/access/keys.ts';
 import { toKeysStorageError } from '../../src/access/keys-file.ts';
 import { UsageCounter } from '../../src/access/usage.ts';
 import { FatalError, StorageError } from '../../src/lib/errors.ts';
+import { openIndexForReading } from '../../src/store/index-file.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { openStore } from './key-store.ts';
@@ -88,7 +89,9 @@ test('a folder in place of the file is named as such', (t) => {
   const dir = tempDir(t);
   const path = join(dir, 'keys.db');
   mkdirSync(path);
-  assert.throws(() => openAccess(path, {}), /cannot open .*keys\.db: it is a folder; move it away/);
+  const named = /cannot open .*keys\.db: it is a folder; move it away/;
+  assert.throws(() => openAccess(path, {}), named);
+  assert.throws(() => openIndexForReading(path), named);
 });
 
 test('a file that was moved or replaced gets no further writes', (t) => {
