@@ -36,6 +36,16 @@ const CUT_OFF = `[...document.querySelectorAll('main *')]
   })
   .map((element) => element.outerHTML.slice(0, 200))`;
 
+/** Boxes whose text sticks out at the right, for example an address in a sentence. */
+const STICKING_OUT = `[...document.querySelectorAll('main :is(.notice, .answers > section, .facts > div, td, th, p)')]
+  .filter((element) => element.checkVisibility() && element.scrollWidth > element.clientWidth + 1)
+  .filter((element) => {
+    for (let at = element; at !== null; at = at.parentElement)
+      if (/auto|scroll|hidden|clip/.test(getComputedStyle(at).overflowX) && at.localName !== 'main') return false;
+    return getComputedStyle(element).display !== 'inline';
+  })
+  .map((element) => element.outerHTML.slice(0, 200))`;
+
 const resultSchema = z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) }));
 
 /** Fails naming each violation and the first element that has it. */
@@ -47,6 +57,7 @@ export async function assertAccessible(page: Page, what: string): Promise<void> 
     const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
     assert.equal(excess, 0, `${what} at ${width}, ${colorScheme}: wider than the window`);
     assert.deepEqual(await page.evaluate(CUT_OFF), [], `${what} at ${width}: cut off`);
+    assert.deepEqual(await page.evaluate(STICKING_OUT), [], `${what} at ${width}: sticks out of its box`);
     const options = JSON.stringify({ ...rules, resultTypes: ['violations'] });
     const found = await page.evaluate(`axe.run(document, ${options}).then(({ violations }) => violations)`);
     const violations = resultSchema

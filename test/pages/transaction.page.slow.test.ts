@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { before } from 'node:test';
 import { encodeFunctionData, parseAbi } from 'viem/utils';
 import { z } from 'zod';
+import { receiptOf } from '../support/chain/receipt.ts';
+import { compileFixture } from '../support/chain/solidity.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
 import { assertAccessible } from './accessible.ts';
 import { pageTests, textOf } from './browser.ts';
@@ -113,6 +115,38 @@ pageTests({
     await page.getByText('failed after paying').first().waitFor();
     assert.match(await textOf(page.locator('.words')), / tried to call 0x464fb0f5 of Demo Payout$/);
     await assertAccessible(page, 'a failed transaction');
+  },
+
+  'each way to fail is told in words, on a phone within its box': async (t, open) => {
+    const { url, key, anvil, reaches } = world;
+    const { Failures } = await compileFixture('Failures.sol');
+    const [from] = z.array(z.string()).parse(await anvil.call('eth_accounts'));
+    const send = async (transaction: object) => {
+      const hash = String(await anvil.call('eth_sendTransaction', [{ from, ...transaction }]));
+      await anvil.call('evm_mine');
+      return hash;
+    };
+    const { contractAddress } = await receiptOf(anvil, await send({ data: Failures }));
+    const abi = parseAbi([
+      ...['function withMessage()', 'function withoutReason()', 'function withKnownError()'],
+      ...['function withOwnError(uint256)', 'function withOverflow(uint256)', 'function withoutGas()'],
+    ]);
+    const ways = [
+      [encodeFunctionData({ abi, functionName: 'withMessage' }), 'not on a Saturday'],
+      [encodeFunctionData({ abi, functionName: 'withoutReason' }), 'reverted without a reason'],
+      [encodeFunctionData({ abi, functionName: 'withOwnError', args: [7n] }), 'custom error 0x'],
+      [encodeFunctionData({ abi, functionName: 'withOverflow', args: [9n] }), 'overflow or underflow'],
+      [encodeFunctionData({ abi, functionName: 'withoutGas' }), 'out of gas'],
+      [encodeFunctionData({ abi, functionName: 'withKnownError' }), 'ERC20InsufficientBalance(sender: 0x'],
+    ] as const;
+    const page = await open(t, `${url}/`, { key });
+    for (const [data, words] of ways) {
+      const hash = await send({ to: contractAddress, data, gas: '0x30d40' });
+      await reaches(Number(await anvil.call('eth_blockNumber')));
+      await page.goto(`${url}/tx/${hash}`);
+      await page.locator('#summary .notice.bad', { hasText: words }).waitFor();
+    }
+    await assertAccessible(page, 'a failed transaction with a long reason');
   },
 
   'a block names methods and parties, and on a phone shows who paid whom with an arrow': async (t, open) => {

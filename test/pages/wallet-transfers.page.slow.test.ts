@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { receiptOf } from '../support/chain/receipt.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
 import { assertAccessible } from './accessible.ts';
-import { pageTests } from './browser.ts';
+import { pageTests, textOf } from './browser.ts';
 import { startWorld, type World } from './explorer-world.ts';
 
 const cleanup = suiteCleanup();
@@ -92,22 +92,30 @@ pageTests({
       const rows = page.locator('#transfers tbody tr');
       await page.getByText('2 suspicious transfers hidden').waitFor();
       assert.equal(await rows.count(), 3);
-      const notes = () => page.locator('.suspicion').allTextContents();
+      const notes = () => page.locator('#transfers .suspicion').allTextContents();
       const short = (address: string) => `another, ${address.slice(0, 12)}…${address.slice(-8)}`;
       const caution = `Caution: its address looks like ${short(fake)}`;
       assert.deepEqual(await notes(), [caution]);
+      const looks = `its address looks like ${short(friend)}`;
+      const parties = answer(page, 'Whom it deals with');
+      assert.match(await textOf(parties.locator('li', { hasText: '1 in, 0 out' }).last()), new RegExp(looks));
       await page.getByRole('button', { name: 'show', exact: true }).focus();
       await page.keyboard.press('Enter');
       await page.waitForURL(/suspicious=1/);
       await page.getByText('2 suspicious transfers shown').waitFor();
       assert.equal(await rows.count(), 5);
-      const looks = `its address looks like ${short(friend)}`;
       assert.deepEqual(await notes(), [
         `Suspicious: ${looks}`,
         `Suspicious: moves nothing, not sent by the wallet; ${looks}`,
         caution,
       ]);
       await assertAccessible(page, 'suspicious transfers');
+      await page.goto(`${url}/address/${wallet}?tab=counterparties`);
+      await page.locator('#counterparties .suspicion').last().waitFor();
+      assert.deepEqual(await page.locator('#counterparties .suspicion').allTextContents(), [
+        caution,
+        `Caution: ${looks}`,
+      ]);
       await page.route('**/rpc', (route) => route.abort());
       await page.goto(`${url}/address/${wallet}`);
       await rows.nth(4).waitFor();

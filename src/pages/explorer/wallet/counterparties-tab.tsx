@@ -11,13 +11,14 @@ import { Section } from '../../ui/section.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
+import { LookalikeNote } from './lookalike-note.tsx';
 import type { TabProps } from './tab-props.ts';
 
 const PAGE = 100;
 
 type Counterparty = Answers['wallet_counterparties']['counterparties'][number];
 
-export function CounterpartiesTab({ address }: TabProps) {
+export function CounterpartiesTab({ address, known }: TabProps) {
   const pages = usePages(
     `wallet_counterparties ${address}`,
     (api, cursor, signal) => api.get('wallet_counterparties', { address, limit: PAGE, cursor }, signal),
@@ -34,7 +35,7 @@ export function CounterpartiesTab({ address }: TabProps) {
         <>
           <Table
             caption="Counterparties of the wallet"
-            columns={columnsFor(address, counterparties[0]?.transferCount ?? 1)}
+            columns={columnsFor(address, known, counterparties[0]?.transferCount ?? 1)}
             rows={counterparties}
             rowKey={(row) => row.address}
             empty="No counterparties."
@@ -46,12 +47,17 @@ export function CounterpartiesTab({ address }: TabProps) {
   );
 }
 
-function columnsFor(wallet: string, most: number): Column<Counterparty>[] {
+function columnsFor(wallet: string, known: TabProps['known'], most: number): Column<Counterparty>[] {
   return [
     {
       title: 'Address',
       plain: true,
-      cell: (row) => <Address address={row.address} label={labelOf(row, 'address')} />,
+      cell: (row) => (
+        <>
+          <Address address={row.address} label={labelOf(row, 'address')} />
+          <LookalikeNote address={row.address} known={known} />
+        </>
+      ),
     },
     {
       title: 'Transfers',

@@ -9,6 +9,8 @@ import { addressPath, Link } from '../../ui/link.tsx';
 import { Failure } from '../../ui/section.tsx';
 import { Time } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
+import { LookalikeNote } from './lookalike-note.tsx';
+import type { WalletKnowledge } from './suspicion.ts';
 import type { NodeFacts, WalletActivity } from './wallet-facts.ts';
 
 /** Rows of each list. */
@@ -19,17 +21,18 @@ interface FourAnswersProps {
   activity: WalletActivity;
   node: Loaded<NodeFacts>;
   parties: Parties;
+  known: WalletKnowledge | null;
 }
 
 type Parties = Loaded<Answers['wallet_counterparties']>;
 
-export function FourAnswers({ address, activity, node, parties }: FourAnswersProps) {
+export function FourAnswers({ address, activity, node, parties, known }: FourAnswersProps) {
   return (
     <div class="answers">
       <Funded address={address} funding={activity.funding} />
       <Holds address={address} tokens={activity.tokens} node={node} />
       <Earned address={address} isContract={node.data?.hasCode === true} />
-      <DealsWith address={address} parties={parties} />
+      <DealsWith address={address} parties={parties} known={known} />
     </div>
   );
 }
@@ -195,7 +198,7 @@ function Profit({
   );
 }
 
-function DealsWith({ address, parties }: { address: string; parties: Parties }) {
+function DealsWith({ address, parties, known }: Pick<FourAnswersProps, 'address' | 'parties' | 'known'>) {
   return (
     <Answer title="Whom it deals with" address={address} tab="counterparties" more="All counterparties">
       <Awaited loaded={parties}>
@@ -210,6 +213,7 @@ function DealsWith({ address, parties }: { address: string; parties: Parties }) 
                   <small class="soft">
                     {grouped(party.inCount)} in, {grouped(party.outCount)} out
                   </small>
+                  <LookalikeNote address={party.address} known={known} />
                 </li>
               ))}
             </ul>

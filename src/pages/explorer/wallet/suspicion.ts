@@ -68,7 +68,7 @@ export function suspicionOf(
     isZero && initiated !== true
       ? `moves nothing${initiated === false ? ', not sent by the wallet' : ''}`
       : null,
-    twin === null || isTrusted(party, twin, known) ? null : `its address looks like ${twinText(twin, known)}`,
+    lookalikeText(party, known),
     isDisguised ? `imitates ${safeName(original.symbol ?? '')}` : null,
   ].filter((reason) => reason !== null);
   if (reasons.length === 0) return null;
@@ -76,6 +76,13 @@ export function suspicionOf(
   const isFake = twin !== null && !isStronger(party, twin, known) && !isTrusted(party, twin, known);
   const isPoison = isZero || isDisguised || (isFake && isBait);
   return { reasons, isHidden: initiated === false && isPoison };
+}
+
+/** That an address looks like one that the wallet knows better; null if it does not. */
+export function lookalikeText(address: string, known: WalletKnowledge): string | null {
+  const twin = twinOf(address, known);
+  if (twin === null || isTrusted(address, twin, known)) return null;
+  return `its address looks like ${twinText(twin, known)}`;
 }
 
 /** Whether the sender of a transfer's transaction matters for what is said of it. */

@@ -22,21 +22,26 @@ import { Failure } from '../../ui/section.tsx';
 import { Time } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
 import { Coverage } from '../coverage.tsx';
+import { useNames } from '../named.tsx';
 import { labelSentences } from './behaviour.ts';
 import { findCreation } from './creation.ts';
 import { FourAnswers } from './four-answers.tsx';
-import { loadNodeFacts, type NodeFacts, type WalletActivity, type WalletFacts } from './wallet-facts.ts';
+import type { WalletKnowledge } from './suspicion.ts';
+import { loadNodeFacts, type WalletActivity, type WalletFacts } from './wallet-facts.ts';
 
 interface WalletHeaderProps {
   address: string;
   facts: Loaded<WalletFacts>;
   parties: Loaded<Answers['wallet_counterparties']>;
+  known: WalletKnowledge | null;
 }
 
-export function WalletHeader({ address, facts: { data, error, reload }, parties }: WalletHeaderProps) {
+export function WalletHeader({ address, facts: { data, error, reload }, parties, known }: WalletHeaderProps) {
   const node = useLoaded(`node ${address}`, (api, signal) => loadNodeFacts(api, address, signal));
   const { label = null, activity = null } = data ?? {};
-  const what = addressKind(address, node.data);
+  const names = useNames(node.error === null ? [] : [address]);
+  const isContract = node.data?.hasCode ?? names.get(address)?.contract ?? null;
+  const what = addressKind(address, isContract);
   const name = safeName(label?.name ?? '', 40) || null;
   useTitle(`${what} ${name ?? shortHex(address)}`);
   const shownAddress = (
@@ -56,7 +61,10 @@ export function WalletHeader({ address, facts: { data, error, reload }, parties 
         {name === null ? shownAddress : <bdi>{name}</bdi>}
       </h1>
       {name !== null && <p class="with-copy small">{shownAddress}</p>}
-      {what === 'Wallet' && activity && <Behaviour labels={activity.labels} />}
+      {what !== 'Zero address' && isContract === false && activity && <Behaviour labels={activity.labels} />}
+      {isContract === null && node.error !== null && (
+        <p class="soft small">The node does not say at present whether this is a wallet or a contract.</p>
+      )}
       {what === 'Contract' && data !== undefined && (
         <CreatedBy address={address} firstBlock={activity?.summary.firstSeenBlock ?? null} />
       )}
@@ -66,7 +74,7 @@ export function WalletHeader({ address, facts: { data, error, reload }, parties 
       {error !== null && <Failure error={error} onRetry={reload} />}
       {activity && (
         <>
-          <FourAnswers address={address} activity={activity} node={node} parties={parties} />
+          <FourAnswers address={address} activity={activity} node={node} parties={parties} known={known} />
           <Facts facts={factsOf(activity)} />
         </>
       )}
@@ -92,9 +100,9 @@ export function WalletHeader({ address, facts: { data, error, reload }, parties 
 }
 
 /** What an address is called. Labels of behaviour are for wallets: a contract does what its callers do. */
-function addressKind(address: string, node: NodeFacts | undefined): 'Zero address' | 'Contract' | 'Wallet' {
+function addressKind(address: string, isContract: boolean | null): 'Zero address' | 'Contract' | 'Wallet' {
   if (address === ZERO_ADDRESS) return 'Zero address';
-  return node?.hasCode ? 'Contract' : 'Wallet';
+  return isContract ? 'Contract' : 'Wallet';
 }
 
 function factsOf({ summary, labels }: WalletActivity): Fact[] {

@@ -36,9 +36,10 @@ export function WalletPage({ address, params }: Omit<TabProps, 'known'>) {
   const parties = useAnswer('wallet_counterparties', { address, limit: PARTIES });
   const tab = TABS.find(({ id }) => id === params.get('tab')) ?? TABS[0];
   const Shown = tab.show;
+  const known = knowledge(address, facts, parties);
   return (
     <>
-      <WalletHeader address={address} facts={facts} parties={parties} />
+      <WalletHeader address={address} facts={facts} parties={parties} known={known} />
       {facts.data?.activity === null ? (
         <div class="notice">
           <p>
@@ -53,7 +54,7 @@ export function WalletPage({ address, params }: Omit<TabProps, 'known'>) {
             tabs={TABS.map(({ id, title }) => ({ id, title, to: `${addressPath(address)}?tab=${id}` }))}
             current={tab.id}
           />
-          <Shown address={address} params={params} known={knowledge(address, facts, parties)} />
+          <Shown address={address} params={params} known={known} />
         </>
       )}
     </>
