@@ -169,6 +169,11 @@ pageTests({
     }
     await page.goto(`${url}/address/${samples.trader}`);
     await page.locator('.behaviour').waitFor();
+    await page.route('**/rpc', (route) => route.abort());
+    await page.goto(`${url}/address/${contracts.pool}`);
+    await page.getByText('The node did not give its balance').waitFor();
+    await page.waitForLoadState('networkidle');
+    assert.equal(await page.locator('.behaviour').count(), 0, 'unknown without the node');
   },
 
   'a token shows its launch, with a picture that leads to the wallets': async (t, open) => {

@@ -32,6 +32,10 @@ test('each page says how far the index is and why it stands still, unless it fol
   );
   assert.equal(unfinishedText({ phase: 'starting', ...NONE }), 'No block is indexed yet.');
   assert.equal(
+    unfinishedText({ phase: 'starting', ...FULL, nodeHead: null }),
+    'The server has just started: the index ends at block 1,200 until it has found its node.',
+  );
+  assert.equal(
     unfinishedText({ phase: 'paused', ...NONE, reason: 'the node has no block 9' }),
     'No block is indexed yet: the node has no block 9.',
   );

@@ -4,6 +4,7 @@ import { before } from 'node:test';
 import type { Page } from 'playwright-core';
 import { compact, grouped, percent, shortAmount, unitsToText } from '../../src/pages/ui/format.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
+import { waitFor } from '../support/wait.ts';
 import { pageTests, textOf } from './browser.ts';
 import { startWorld, type World } from './explorer-world.ts';
 
@@ -86,7 +87,22 @@ function amountOf({ amount, decimals, tokenId, transferType, direction, from, to
   return `${direction === 'in' ? '+' : '−'}${text}`;
 }
 
+/** Of legs with their tokens, the amounts. */
+const amounts = (text = '') =>
+  text
+    .replace(/[A-Z]\w*/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+
 const legs = (list: Answer[]) => list.map(({ amount, decimals }) => units(amount, decimals)).join(' ');
+
+/** Lists that had rows, so that no comparison of two empty ones stands for all. */
+const compared = new Set<string>();
+
+function sameRows(actual: readonly unknown[], expected: readonly unknown[], list: string, of: string): void {
+  assert.deepEqual(actual, expected, `${list} of ${of}`);
+  if (expected.length > 0) compared.add(list);
+}
 
 /** What each tab shows, from the API. */
 async function checkTabs(page: Page, address: string): Promise<void> {
@@ -96,8 +112,10 @@ async function checkTabs(page: Page, address: string): Promise<void> {
     await page.goto(`${url}/address/${address}?tab=${tab}&suspicious=1`);
     await page.locator(shown).first().waitFor();
   };
-  const same = (actual: unknown, expected: unknown, what: string) =>
-    assert.deepEqual(actual, expected, `${what} of ${address}`);
+  const same = (actual: unknown, expected: unknown, what: string) => {
+    if (Array.isArray(actual) && Array.isArray(expected)) sameRows(actual, expected, what, address);
+    else assert.deepEqual(actual, expected, `${what} of ${address}`);
+  };
 
   const summary = await ask('wallet_summary');
   const { transfers } = await ask('address_transfers', { include_internal: true, limit: 50 });
@@ -252,7 +270,7 @@ async function checkTrades(
     );
   }
   const columns = ['Profit', 'Bought', 'Spent', 'Sold', 'Received', 'Without cost', 'Position'];
-  assert.deepEqual(
+  sameRows(
     only(await rowsOf(page, 'profit'), columns),
     tokens.map((one: Answer) => ({
       Profit: signed(one.realizedProfit, quote.decimals),
@@ -263,18 +281,91 @@ async function checkTrades(
       'Without cost': units(one.soldWithoutCost, one.decimals),
       Position: units(one.position, one.decimals),
     })),
-    `profits of ${address}`,
+    'profits',
+    address,
   );
-  const names = /[A-Z]\w*/g;
-  const amounts = (text = '') => text.replace(names, '').replace(/\s+/g, ' ').trim();
-  assert.deepEqual(
+  sameRows(
     (await rowsOf(page, 'trades')).map(({ Transaction, Time, Trade, Price, Given, Received }) => [
       ...[Transaction, Time, Trade, Price, amounts(Given), amounts(Received)],
     ]),
     trades.map((one: Answer) => [
       ...[hash(one.txHash), one.timestamp, one.kind, one.price ?? '–', legs(one.given), legs(one.received)],
     ]),
-    `trades of ${address}`,
+    'trades',
+    address,
+  );
+}
+
+/** The columns whose titles name the token, such as "Bought, DEMO", by their first word. */
+const untitled = (rows: readonly Row[]): Row[] =>
+  rows.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([title, cell]) => [title.split(',')[0], cell])),
+  );
+
+/** The traders, first holders and holders of a token, from the API. */
+async function checkToken(page: Page, token: string): Promise<void> {
+  const { url, get } = world;
+  const ask = (name: string, params: object = {}): Promise<Answer> => get(name, { token, ...params });
+  const open = async (tab: string) => {
+    await page.goto(`${url}/token/${token}?tab=${tab}`);
+    await page.locator(`#${tab} :is(.notice, tbody tr)`).first().waitFor();
+    return untitled(await rowsOf(page, tab));
+  };
+  // A trader is left out once it is known to be a contract.
+  const { traders, quote, decimals } = await waitFor(
+    async () => {
+      const answer = await ask('token_traders', { limit: 50 });
+      return answer.traders.some(({ contract }: Answer) => contract === null) ? null : answer;
+    },
+    { what: 'the daemon to know which traders are contracts' },
+  );
+  sameRows(
+    only(await open('traders'), [
+      ...['Profit', 'Buys', 'Bought', 'Spent', 'Sales', 'Sold', 'Received', 'Holds', 'Receiver no.'],
+    ]),
+    traders.map((one: Answer) => ({
+      Profit: signed(one.averageCostProfit, quote.decimals),
+      Buys: grouped(one.buys),
+      Bought: units(one.bought, decimals),
+      Spent: units(one.spent, quote.decimals),
+      Sales: grouped(one.sells),
+      Sold: units(one.sold, decimals),
+      Received: units(one.received, quote.decimals),
+      Holds: units(one.balance, decimals),
+      'Receiver no.': one.firstBuyerRank === null ? '–' : grouped(one.firstBuyerRank),
+    })),
+    'traders',
+    token,
+  );
+  const launch = await ask('token_launch', { limit: 100 });
+  const shown = await open('launch');
+  sameRows(
+    only(shown, [
+      ...['Rank', 'Block', 'After first', 'Transaction', 'Got', 'Paid', 'Still holds', 'Sold', 'Profit'],
+    ]).map((row) => ({ ...row, Paid: amounts(row.Paid) })),
+    launch.buyers.map((one: Answer) => ({
+      Rank: `${one.rank}`,
+      Block: grouped(one.blockNumber),
+      'After first': grouped(one.blocksAfterFirst),
+      Transaction: hash(one.txHash),
+      Got: units(one.amount, launch.decimals),
+      Paid: one.paid === null ? '–' : units(one.paid.amount, one.paid.decimals),
+      'Still holds': one.heldShare === null ? '–' : percent(one.heldShare),
+      Sold: units(one.sold, launch.decimals),
+      Profit: one.averageCostProfit === '0' ? '–' : signed(one.averageCostProfit, launch.quote.decimals),
+    })),
+    'first holders',
+    token,
+  );
+  const { holders } = await ask('token_holders', { limit: 100, include_contracts: true });
+  sameRows(
+    only(await open('holders'), ['Balance', 'Share']),
+    holders.map((one: Answer) => ({
+      Balance: units(one.balance, launch.decimals),
+      Share: one.share === null ? '–' : percent(one.share),
+    })),
+    'holders',
+    token,
   );
 }
 
@@ -286,5 +377,19 @@ pageTests({
     const { url, key, samples } = world;
     const page = await open(t, `${url}/`, { key });
     for (const address of [samples.trader, samples.whale, samples.collector]) await checkTabs(page, address);
+    for (const list of [
+      ...['transfers', 'tokens', 'profits', 'trades', 'payments', 'recipients', 'wallets of one funder'],
+      'counterparties',
+    ])
+      assert.ok(compared.has(list), `one of the wallets has ${list}`);
+  },
+
+  'every number of traders, first holders and holders of a token is that of the API': async (t, open) => {
+    const { url, key, samples } = world;
+    const page = await open(t, `${url}/`, { key });
+    for (const token of [samples.token, samples.bundledToken, samples.snipedToken])
+      await checkToken(page, token);
+    for (const list of ['traders', 'first holders', 'holders'])
+      assert.ok(compared.has(list), `one of the tokens has ${list}`);
   },
 });

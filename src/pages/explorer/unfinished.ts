@@ -19,6 +19,8 @@ export function unfinishedText({
   if (head === null) return `No block is indexed yet${why}`;
   const at = `block ${grouped(head.number)}`;
   const end = nodeHead !== null && nodeHead > head.number ? ` of ${grouped(nodeHead)}` : '';
+  if (phase === 'starting' && reason === null)
+    return `The server has just started: the index ends at ${at} until it has found its node.`;
   if (phase !== 'backfilling' || reason !== null)
     return `The index ends at ${at}${end} and does not grow at present${why}`;
   const left = etaSeconds === null ? '' : `, ${duration(etaSeconds)} to go`;
