@@ -113,6 +113,16 @@ export function prepareTokenIdByWallet(db: Db): (wallet: number) => number | und
   return (wallet) => statement.get(wallet);
 }
 
+/** The ids of the tokens with exactly this symbol. */
+export function prepareTokenIdsBySymbol(db: Db): (symbol: string) => number[] {
+  const statement = db
+    .prepare<[string, string], number>(/* sql */ `
+      SELECT t.id FROM (SELECT address FROM token_metadata WHERE symbol COLLATE NOCASE = ? AND symbol = ?) m
+        CROSS JOIN ${walletByStoredAddress('m.address')} CROSS JOIN tokens t ON t.wallet = w.id`)
+    .pluck();
+  return (symbol) => statement.all(symbol, symbol);
+}
+
 /** The public name of a token's balance accuracy, null while not examined. */
 export function prepareBalanceAccuracyName(db: Db): (token: number) => BalanceAccuracyName | null {
   const statement = db

@@ -33,6 +33,9 @@ describe('queries', () => {
     });
     wallets = texts('SELECT address FROM wallets ORDER BY transfers DESC LIMIT 8');
     tokens = texts('SELECT token_address FROM tokens ORDER BY transfers DESC LIMIT 6');
+    for (const token of tokens.slice(0, 2))
+      fixture.damage(`INSERT INTO token_metadata (address, symbol, name, tries, checksum)
+        VALUES (x'${token.slice(2)}', 'DEMO', 'Demo', 1, 0)`);
   });
 
   function texts(query: string): string[] {
@@ -111,6 +114,34 @@ describe('queries', () => {
       assert.match(plan(query), new RegExp(`(^|; )t: ${by}(;|$)`), condition);
       assert.ok(same(query).rows.length > 0, condition);
     }
+  });
+
+  test('find a token by its symbol, which several may share', () => {
+    const froms = ['named_transfers t', 'named_trades t', 'tokens t'];
+    for (const from of froms) {
+      const column = from === 'tokens t' ? 'symbol' : 'token_symbol';
+      for (const [condition, by] of [
+        [`${column} = 'DEMO'`, column],
+        [`${column} IN ('DEMO', 'none', NULL, 5)`, column],
+        [`${column} = 'demo'`, column],
+        [`${column} = 'DEMO' AND token_address = '${tokens[1]}'`, `${column}, token_address`],
+        [`${column} = (SELECT max(symbol) FROM tokens)`, column],
+        [`${column} = 'DEMO' COLLATE NOCASE`, 'scan'],
+        [`${column} IS NULL`, 'scan'],
+      ] as const) {
+        const query = `SELECT * FROM ${from} WHERE ${condition}`;
+        assert.match(plan(query), new RegExp(`(^|; )t: ${by}(;|$)`), query);
+        same(query);
+      }
+    }
+    const count = (condition: string) =>
+      same(`SELECT count(*) FROM named_transfers WHERE ${condition}`).rows[0]?.[0];
+    assert.ok(Number(count("token_symbol = 'DEMO'")) > 0);
+    assert.equal(count("token_symbol = 'DEMO'"), count(`token_address IN ('${tokens[0]}', '${tokens[1]}')`));
+    assert.equal(count("token_symbol = 'demo'"), 0);
+    same("SELECT t.id FROM named_transfers t JOIN tokens k ON k.symbol = t.token_symbol WHERE t.id < 90");
+    same("SELECT count(*) FROM transfers JOIN tokens USING (token_address) WHERE symbol = 'DEMO'");
+    same("SELECT * FROM named_trades WHERE quote_symbol = 'DEMO'");
   });
 
   test('take lists of any length, also with values that no column has', () => {

@@ -68,7 +68,8 @@ export function timeText(date: Date): string {
   return date.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-function textsIn(args: Arguments, column: string): string[] | undefined {
+/** The texts that a column must equal one of; undefined where the query does not say. */
+export function textsIn(args: Arguments, column: string): string[] | undefined {
   return valuesIn(args, column)?.filter((value) => typeof value === 'string');
 }
 

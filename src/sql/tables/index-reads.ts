@@ -4,7 +4,7 @@ import { prepareBlocksInTime } from '../../query/block-times.ts';
 import { prepareTransferIdsOfTransaction } from '../../query/blocks.ts';
 import { preparePages } from '../../query/history-pages.ts';
 import { prepareTokenHistoryEnd } from '../../query/token-history.ts';
-import { prepareTokenIdByWallet, prepareTokenSymbols } from '../../query/tokens.ts';
+import { prepareTokenIdByWallet, prepareTokenIdsBySymbol, prepareTokenSymbols } from '../../query/tokens.ts';
 import { prepareHistoryPages } from '../../query/wallet-history-pages.ts';
 import { prepareWalletIdByAddress } from '../../query/wallets.ts';
 import type { WorkBudget } from '../../query/work-budget.ts';
@@ -58,6 +58,8 @@ export function prepareIndexReads(db: Db) {
       const wallet = walletIdOf(address);
       return wallet === undefined ? undefined : tokenIdByWallet(wallet);
     },
+    /** The ids of the tokens with a symbol, which any contract may choose. */
+    tokenIdsOfSymbol: prepareTokenIdsBySymbol(db),
     /** Symbol and decimals of a token by its contract. */
     tokenByAddress: (address: string) => symbolsOf(address.slice(2)),
     /** The block of a transfer. */

@@ -8,7 +8,7 @@ import {
 import { isPositive } from '../../lib/signed.ts';
 import { prepareWalletTokens } from '../../query/holdings.ts';
 import { highest } from '../../store/open-database.ts';
-import { type Arguments, addressesIn } from './arguments.ts';
+import { type Arguments, addressesIn, textsIn } from './arguments.ts';
 import { type IndexReads, NO_BUDGET } from './index-reads.ts';
 import { portionOf, sqlColumns } from './rows.ts';
 import { READS, type SqlColumn, type TableShape } from './shape.ts';
@@ -77,7 +77,10 @@ export const TOKENS = snapshot(
   {
     name: 'tokens',
     description: 'every token contract, with its name, decimals and counters',
-    indexed: { token_address: { ops: ['eq', 'in'], reads: READS.row } },
+    indexed: {
+      token_address: { ops: ['eq', 'in'], reads: READS.row },
+      symbol: { ops: ['eq', 'in'], reads: READS.history },
+    },
     scanCost: 4,
   },
   (_, reads) => reads.tokenCount(),
@@ -85,11 +88,12 @@ export const TOKENS = snapshot(
     const byId = prepareById();
     return function* (read, args, reads) {
       const addresses = addressesIn(args, 'token_address');
-      if (addresses === undefined) yield* everyPage(read);
-      for (const address of addresses ?? []) {
-        const id = reads.tokenIdOf(address);
-        if (id !== undefined) yield* byId(read, id);
-      }
+      const symbols = textsIn(args, 'symbol');
+      const ids =
+        addresses?.flatMap((address) => reads.tokenIdOf(address) ?? []) ??
+        symbols?.flatMap(reads.tokenIdsOfSymbol);
+      if (ids === undefined) yield* everyPage(read);
+      else for (const id of ids) yield* byId(read, id);
     };
   },
 );

@@ -79,6 +79,11 @@ export const NAMED_TRADES: SqlTable = {
     description: 'trades, with symbols, amounts in whole coins or tokens, and the price',
     columns: [...COLUMNS, ...NAMES],
     ...SHAPE,
+    indexed: {
+      ...SHAPE.indexed,
+      token_symbol: { ops: EXACT, reads: READS.history },
+      quote_symbol: { ops: EXACT, reads: READS.history },
+    },
   },
   estimate: ({ lastTransfer }) => lastTransfer,
   prepare: (reads, lists) => prepareRows(reads, lists, [...COLUMNS, ...NAMES]),
@@ -110,13 +115,23 @@ function prepareRows(
 
 /** The conditions on trades as those on their transfers. */
 function ofTransfers(args: Arguments): Arguments {
-  const { first_transfer, wallet_address, token_address, quote_address, ...others } = args;
+  const {
+    first_transfer,
+    wallet_address,
+    token_address,
+    quote_address,
+    token_symbol,
+    quote_symbol,
+    ...others
+  } = args;
   const token = token_address ?? quote_address;
+  const symbol = token_symbol ?? quote_symbol;
   return {
     ...others,
     ...(first_transfer && { id: first_transfer }),
     ...(wallet_address && { [EITHER_SIDE]: wallet_address }),
     ...(token && { token_address: token }),
+    ...(symbol && { token_symbol: symbol }),
   };
 }
 

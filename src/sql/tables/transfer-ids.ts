@@ -8,6 +8,7 @@ import {
   hashesIn,
   integersIn,
   sidesIn,
+  textsIn,
   timesIn,
 } from './arguments.ts';
 import { type IndexReads, NO_BUDGET } from './index-reads.ts';
@@ -147,9 +148,8 @@ function* ofWallet(
 }
 
 function tokenWays(reads: IndexReads, args: Arguments): Way[] {
-  const addresses = addressesIn(args, 'token_address');
-  if (addresses === undefined) return [];
-  const tokens = idsOf(addresses, reads.tokenIdOf);
+  const tokens = tokenIdsIn(reads, args);
+  if (tokens === undefined) return [];
   // An index of an earlier release gets its token histories while it is served: what they lack is read as a range.
   const { lastTransfer } = reads.tokenHistoryEnd();
   const missing = reads.end().lastTransfer - lastTransfer;
@@ -164,6 +164,13 @@ function tokenWays(reads: IndexReads, args: Arguments): Way[] {
       },
     },
   ];
+}
+
+/** The tokens that the transfers must be of, by address or symbol; undefined where the query names none. */
+export function tokenIdsIn(reads: IndexReads, args: Arguments): number[] | undefined {
+  const addresses = addressesIn(args, 'token_address');
+  if (addresses !== undefined) return idsOf(addresses, reads.tokenIdOf);
+  return textsIn(args, 'token_symbol')?.flatMap(reads.tokenIdsOfSymbol);
 }
 
 function* ofToken(

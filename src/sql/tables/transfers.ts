@@ -15,12 +15,12 @@ import {
   unpackTransfer,
 } from '../../store/read/transfers.ts';
 import { inUnits } from '../amounts.ts';
-import { type Arguments, addressesIn } from './arguments.ts';
+import type { Arguments } from './arguments.ts';
 import type { IndexReads } from './index-reads.ts';
 import { type Cell, portionOf, sqlColumns } from './rows.ts';
 import { EITHER_SIDE, READS, type SqlColumn, type TableShape } from './shape.ts';
 import { type RowUse, type SqlTable, uses } from './table.ts';
-import { type Ids, transferIds } from './transfer-ids.ts';
+import { type Ids, tokenIdsIn, transferIds } from './transfer-ids.ts';
 
 const IN_ORDER: readonly string[] = columnsOf('postgres').map(({ column }) => column.name);
 const exported = [...EXPORTED.columns].sort((a, b) => IN_ORDER.indexOf(a.name) - IN_ORDER.indexOf(b.name));
@@ -75,6 +75,7 @@ export const NAMED_TRANSFERS: SqlTable = {
     description: 'transfers, with the name of the token and the amount in whole coins or tokens',
     columns: NAMED,
     ...SHAPE,
+    indexed: { ...INDEXED, token_symbol: { ops: EXACT, reads: READS.history } },
   },
   estimate: ({ lastTransfer }) => lastTransfer,
   prepare: (reads) => prepareRows(reads, NAMED),
@@ -115,6 +116,8 @@ const ADDRESSES = ['from_address', 'to_address', 'token_address', 'funder_addres
 const NAMES = ['token_name', 'token_symbol', 'token_decimals', 'quantity', 'quantity_real'];
 const BLOCKS = ['block_number', 'block_timestamp'];
 const OF_TRANSACTION = ['tx_hash', 'event_index'];
+
+const OF_TOKEN = ['token_address', 'token_symbol'];
 
 function needsRows(use: RowUse): boolean {
   const others = COLUMNS.map(({ name }) => name).filter((name) => name !== 'id' && !BLOCKS.includes(name));
@@ -161,10 +164,10 @@ function prepareBlockOf({ blocks }: IndexReads): (transfer: number) => Tip {
 
 /** Leaves out the rows of other tokens, which the query would reject, before their columns are computed. */
 function tokenFilter(reads: IndexReads, args: Arguments): ((row: StoredTransfer) => boolean) | null {
-  const addresses = addressesIn(args, 'token_address');
-  if (addresses === undefined) return null;
-  const tokens = new Set(addresses.flatMap((address) => reads.tokenIdOf(address) ?? []));
-  const isByToken = Object.keys(args).every((column) => column === 'token_address');
+  const ids = tokenIdsIn(reads, args);
+  if (ids === undefined) return null;
+  const tokens = new Set(ids);
+  const isByToken = Object.keys(args).every((column) => OF_TOKEN.includes(column));
   const isComplete = reads.tokenHistoryEnd().lastTransfer === reads.end().lastTransfer;
   return isByToken && isComplete ? null : ({ token }) => tokens.has(token);
 }
