@@ -19,10 +19,13 @@ const EXPORTS: Record<string, string> = {
   named_trades: 'transfers',
 };
 
-/** One note for all tables that it reads whole, none where it reads none. */
+/** Fewer rows are read in a fraction of a second: nobody need think of an export. */
+const WORTH_A_NOTE = 10_000;
+
+/** One note for all tables that it reads whole, none where they are small. */
 export function scanNotes(plan: readonly TablePlan[]): string[] {
   const scans = plan.filter(({ scannedRows }) => scannedRows !== null);
-  if (scans.length === 0) return [];
+  if (scans.every(({ scannedRows }) => (scannedRows ?? 0) < WORTH_A_NOTE)) return [];
   const parts = scans.map(
     ({ table, alias, scannedRows }) =>
       `${table}${alias === table ? '' : ` ${alias}`}, about ${(scannedRows ?? 0).toLocaleString('en-US')} rows`,

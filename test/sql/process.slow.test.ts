@@ -55,13 +55,14 @@ test('a query that takes too much memory, or too many temporary files, is ended'
     else process.env.TMPDIR = before;
   });
   const fixture = index(t);
-  const queries = start(t, fixture, { memoryBytes: 256 * 2 ** 20, temporaryBytes: 2 ** 20 });
-  const large = `SELECT length(hex(zeroblob(490000000)) || 'x')`;
-  await assert.rejects(queries.run({ text: large, limits: LIMITS }), /more than 256 MiB of memory|too big/);
-  const sorting =
-    'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 3000000) SELECT x, ' +
-    'hex(randomblob(99)) r FROM c ORDER BY r';
-  await assert.rejects(queries.run({ text: sorting, limits: LIMITS }), /more than 1 MiB of temporary files/);
+  const queries = start(t, fixture, { memoryBytes: 256 * 2 ** 20, temporaryBytes: 2 ** 20, startMs: 120_000 });
+  // Neither ends by itself, however seldom a busy machine lets the watch look, nor in the time of an ordinary query.
+  const endOf = (text: string) => queries.run({ text, limits: LIMITS }, { timeoutMs: 120_000 });
+  const counting = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)';
+  const large = `${counting} SELECT max(length(hex(zeroblob(2e8)) || x)) FROM c`;
+  await assert.rejects(endOf(large), /more than 256 MiB of memory/);
+  const sorting = `${counting} SELECT x, hex(randomblob(99)) r FROM c ORDER BY r`;
+  await assert.rejects(endOf(sorting), /more than 1 MiB of temporary files/);
   assert.equal(await answerOf(queries, 'SELECT count(*) FROM blocks'), 20);
 });
 
@@ -151,17 +152,12 @@ test('atlas-node sql prints an answer as a table, JSON or CSV, and what to know 
     table.stdout,
     /^number {2}empty\n +20 +null\n +19 +null\n\n2 rows as of block 20 \(0x[0-9a-f]{8}\), .* s; no trace gaps\n$/,
   );
-  assert.match(table.stderr, /^scans blocks, about 20 rows: .*"atlas-node export blocks"\n$/);
+  assert.equal(table.stderr, '', 'a small table is no reason for a note');
   const schema = await run(t, [LAUNCHER, 'sql', '.schema holders'], { cwd: '/' });
   assert.match(
     schema.stdout,
     /^holders\(token_address text, holder_address text, .*\)\n$/,
     'without an index',
-  );
-  const byHash = await sql(`SELECT id FROM transfers WHERE tx_hash = '0x${'ab'.repeat(32)}'`);
-  assert.match(
-    byHash.stderr,
-    /^scans transfers, .* no index has transactions by hash, so name the block [^\n]*\n$/,
   );
   const json = await sql(
     '--format',
@@ -177,7 +173,7 @@ test('atlas-node sql prints an answer as a table, JSON or CSV, and what to know 
   );
   assert.match(json.stderr, /^1 row as of block 20 .* cut: raise --limit/);
   const asText = await sql('--format', 'csv', 'SELECT 1 AS a FROM blocks, holders ORDER BY balance LIMIT 1');
-  assert.match(asText.stderr, /\norders or compares balance as text, [^\n]*: write balance_real\n/);
+  assert.match(asText.stderr, /^orders or compares balance as text, [^\n]*: write balance_real\n/);
   assert.equal(asText.stdout, 'a\n1\n');
   const csv = await sql('--format', 'csv', "SELECT 1 AS a, '=x,\"y' AS b");
   assert.equal(csv.stdout, `a,b\n1,"'=x,""y"\n`);

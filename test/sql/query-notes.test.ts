@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkQuery } from '../../src/sql/check-query.ts';
+import { scanNotes } from '../../src/sql/scan-notes.ts';
 
 const WALLET = `0x${'ab'.repeat(20)}`;
 
@@ -159,4 +160,19 @@ test('values that a column never has', () => {
   ]);
   const many = Array.from({ length: 50 }, (_, i) => `from_address = 'a${i}'`).join(' OR ');
   assert.equal(notesOf(`SELECT 1 FROM transfers WHERE ${many}`).length, 5, 'within a bound');
+});
+
+test('only a scan of many rows is told, with what would lead to an index', () => {
+  const scan = (table: string, scannedRows: number | null, by: string[] = []) => ({
+    ...{ table, alias: table, by, scannedRows },
+  });
+  assert.deepEqual(scanNotes([scan('tokens', 9_999), scan('transfers', null, ['id'])]), []);
+  assert.deepEqual(scanNotes([scan('tokens', 30), scan('named_transfers', 81_204_117)]), [
+    'scans tokens, about 30 rows, and named_transfers, about 81,204,117 rows: no condition leads to an index; for ' +
+      'analyses of whole tables see "atlas-node export tokens", "atlas-node export transfers"',
+  ]);
+  assert.match(
+    scanNotes([scan('transfers', 1e6, ['tx_hash'])])[0] ?? '',
+    /: no index has transactions by hash, so name the block [^;]+; /,
+  );
 });
