@@ -79,6 +79,7 @@ test('the words of other databases are answered with those that work here', () =
     ['SELECT token_address FROM transfers GROUP BY ROLLUP(token_address)', /; GROUP BY names its columns/],
     ['SELECT * EXCLUDE (amount) FROM transfers', /; name the columns/],
     ['SELECT from, to FROM transfers', /are from_address and to_address$/],
+    ["SELECT * FROM transfers WHERE token = 'DEMO'", /; .* token_symbol = 'DEMO'$/],
     ["SELECT 1 FROM transfers t WHERE t.to = 'a'", /are from_address and to_address$/],
     ['SELECT amount::numeric FROM transfers', CASTS],
     ['SELECT TRY_CAST(amount AS DOUBLE) FROM transfers', CASTS],

@@ -27,11 +27,11 @@ export function commandOf(line: string): string | undefined {
   const text = line.trim().replace(/\s*;$/, '');
   const words = text.toLowerCase().replace(/\s+/g, ' ').replace('(', ' (');
   if (LISTS.test(words)) return '.tables';
-  if (text.startsWith('.')) return text;
   if (words === '\\d' || words === 'describe') return '.schema';
   for (const phrase of DESCRIBING) {
     const [, table] = (words.startsWith(`${phrase} `) && TABLE.exec(words.slice(phrase.length + 1))) || [];
     if (table !== undefined) return `.schema ${table}`;
   }
-  return WORDS[words];
+  // No query begins with these: an unknown command is told at once, and does not wait for a semicolon.
+  return WORDS[words] ?? (/^[.\\]/.test(text) ? text : undefined);
 }

@@ -9,7 +9,7 @@ import type { AnswerOptions } from './print-answer.ts';
 const HELP = `.tables          the tables
 .schema [table]  the columns of the tables
 .functions       the functions besides those of SQLite
-.format <name>   ${FORMATS.join(', ')}
+.format <name>   ${FORMATS.join(', ')}: json has a column a line
 .help            this list
 .exit            ends the prompt, as Ctrl-D does
 A query ends with a semicolon. Ctrl-C ends a query that runs. The Tab key completes names.`;

@@ -54,6 +54,13 @@ export const DIALECTS: readonly Hint[] = [
     query: /\b(?:select|where|and|or|by) (?:[a-z]+ \. )?(?:from|to) (?:,|=|in\b)|, (?:to|from) from\b/,
     hint: 'the sender and the receiver of a transfer are from_address and to_address',
   },
+  {
+    message: /^no such column: (?:\w+\.)?(?:token|ticker|asset|contract|contract_address)$/i,
+    query: /\b(?:named_)?(?:transfers|trades)\b/,
+    hint:
+      'token_address is the contract of a token; named_transfers and named_trades have its token_symbol, as in ' +
+      "token_symbol = 'DEMO'",
+  },
   { message: SYNTAX, query: /\bselect (?:distinct |all )?top (?:\d|\()/, hint: FIRST_ROWS },
   { message: SYNTAX, query: /\b(?:fetch (?:first|next)|offset|limit all|limit \d+ by)\b/, hint: FIRST_ROWS },
   { message: /^no such column: (?:rownum|rowid)\b/i, hint: FIRST_ROWS },
@@ -183,6 +190,10 @@ export const DIALECTS: readonly Hint[] = [
     message: /syntax error|no such function: (?:percentile_approx|quantile\w*|approx_percentile)$/i,
     query: /\bwithin group\b|\b(?:quantile\w*|percentile_approx|approx_percentile) \(/,
     hint: 'median(x) and percentile(x, 95) take numbers such as amount_real',
+  },
+  {
+    message: /^input to (?:median|percentile\w*)\(\) is not numeric/i,
+    hint: 'amounts are text: median(amount_real) and percentile(amount_real, 95) take the nearest numbers',
   },
   {
     message: noFunction('std|stddev\\w*|var|variance|var_\\w+|corr|covar_\\w+'),

@@ -115,8 +115,9 @@ test('the tables and columns are listed as in other prompts', async (t) => {
   assert.equal(commandOf('\\d'), '.schema');
   for (const line of ['SELECT 1', 'describe SELECT 1', 'show', '', 'EXPLAIN SELECT 1;'])
     assert.equal(commandOf(line), undefined);
-  const { asked, printed } = await type(t, '\\d blocks\n.schema block\nexit\n');
-  assert.deepEqual(asked, []);
+  const { asked, printed } = await type(t, '\\d blocks\n.schema block\n\\timing\nSELECT 1;\nexit\n');
+  assert.deepEqual(asked, ['SELECT 1;']);
+  assert.match(printed, /\nthere is no command "\\timing"; these are:\n\.tables/);
   assert.match(
     printed,
     /\nblocks\(number integer, [^\n]*\)\nthere is no table "block": did you mean blocks\?/,
