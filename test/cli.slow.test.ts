@@ -134,6 +134,23 @@ test('config check validates ./atlas.toml, and names the line and the right key 
   );
 });
 
+test('config check says which named queries read whole tables, and what they hardly mean', async (t) => {
+  const cwd = tempDir(t);
+  const query = (name: string, sql: string) => `[queries.${name}]\nsql = "${sql}"\n`;
+  writeFileSync(
+    join(cwd, 'atlas.toml'),
+    query('of_block', 'SELECT id FROM transfers WHERE block_number = 7') +
+      query('largest', "SELECT max(amount) FROM transfers WHERE transfer_type = 'ERC20'"),
+  );
+  const { code, stdout, stderr } = await atlas(t, ['config', 'check'], { cwd });
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.equal(
+    stdout.replace(/^(queries\.largest: (?:orders|no row)).*$/gm, '$1'),
+    'queries.largest reads all rows of transfers: no condition leads to an index\n' +
+      'queries.largest: orders\nqueries.largest: no row\nthe configuration is valid (atlas.toml)\n',
+  );
+});
+
 test('config check refuses a certificate and a key that start would refuse', async (t) => {
   const files = `${ROOT}test/fixtures/tls`;
   const check = async (cert: string, key: string) => {
