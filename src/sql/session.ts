@@ -203,14 +203,15 @@ function bytesOf(value: unknown): number {
   return typeof value === 'string' ? value.length + 3 : 8;
 }
 
-/** As the answers have it: integers beyond 2^53 and blobs as text. */
+/** As the answers have it: blobs, integers beyond 2^53 and infinite numbers, which JSON has not, as text. */
 function resultOf(value: unknown): Value {
   if (typeof value === 'bigint') {
     const number = Number(value);
     return Number.isSafeInteger(number) ? number : value.toString();
   }
   if (value instanceof Uint8Array) return `0x${Buffer.from(value).toString('hex')}`;
-  return typeof value === 'string' || typeof value === 'number' ? value : null;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  return typeof value === 'string' ? value : null;
 }
 
 /** Codes of SQLite for what a query asks of it. The index is only read, so the last two are about texts and sorting. */

@@ -139,7 +139,7 @@ describe('queries', () => {
     assert.ok(Number(count("token_symbol = 'DEMO'")) > 0);
     assert.equal(count("token_symbol = 'DEMO'"), count(`token_address IN ('${tokens[0]}', '${tokens[1]}')`));
     assert.equal(count("token_symbol = 'demo'"), 0);
-    same("SELECT t.id FROM named_transfers t JOIN tokens k ON k.symbol = t.token_symbol WHERE t.id < 90");
+    same('SELECT t.id FROM named_transfers t JOIN tokens k ON k.symbol = t.token_symbol WHERE t.id < 90');
     same("SELECT count(*) FROM transfers JOIN tokens USING (token_address) WHERE symbol = 'DEMO'");
     same("SELECT * FROM named_trades WHERE quote_symbol = 'DEMO'");
   });

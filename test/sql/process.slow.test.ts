@@ -55,7 +55,11 @@ test('a query that takes too much memory, or too many temporary files, is ended'
     else process.env.TMPDIR = before;
   });
   const fixture = index(t);
-  const queries = start(t, fixture, { memoryBytes: 256 * 2 ** 20, temporaryBytes: 2 ** 20, startMs: 120_000 });
+  const queries = start(t, fixture, {
+    memoryBytes: 256 * 2 ** 20,
+    temporaryBytes: 2 ** 20,
+    startMs: 120_000,
+  });
   // Neither ends by itself, however seldom a busy machine lets the watch look, nor in the time of an ordinary query.
   const endOf = (text: string) => queries.run({ text, limits: LIMITS }, { timeoutMs: 120_000 });
   const counting = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)';

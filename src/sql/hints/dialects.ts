@@ -221,6 +221,10 @@ export const DIALECTS: readonly Hint[] = [
     hint: 'sum_amount(x) adds amounts exactly, and sum() of a column like amount_real nearly',
   },
   { message: /^(?:least|greatest)\(\) takes/, hint: 'min(a, b) and max(a, b) take floating-point numbers' },
+  {
+    message: /^Missing named parameter/,
+    hint: 'write the value itself: only the [queries] of a configuration have parameters',
+  },
   { message: /^hex literal too big/, hint: "addresses and hashes are texts, in single quotes: '0x...'" },
   { message: noFunction('rand|newid|uuid|gen_random_uuid'), hint: 'random() is a whole number' },
 
