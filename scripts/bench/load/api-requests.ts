@@ -67,9 +67,9 @@ function parametersOf({ path, params }: Endpoint, subjectSet: SubjectSet): Recor
   if (path === '/api/search') return SEARCHES.map((q) => ({ q }));
   const { tokens, blocks, transactions, funders, wallets } = subjectSet;
   if ('tx' in params.shape) return transactions.map((tx) => ({ tx }));
-  if ('block' in params.shape) return blocks.map((block) => ({ block: `${block}` }));
   if ('address' in params.shape)
     return (path === '/api/funding_recipients' ? funders : wallets).map((address) => ({ address }));
+  if ('block' in params.shape) return blocks.map((block) => ({ block: `${block}` }));
   return 'token' in params.shape ? tokens.map((token) => ({ token })) : [{}];
 }
 
