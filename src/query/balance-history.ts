@@ -1,18 +1,17 @@
 /** A wallet's balance of an asset over time, from its history. */
 import { bytesToBigInt, digitsToBigInt } from '../lib/hex.ts';
-import { isNativeKind, movesOne } from '../model/transfer-kind.ts';
+import { isNativeKind, kindBits, movesOne } from '../model/transfer-kind.ts';
 import { NATIVE } from '../model/wallet-part.ts';
 import { sumsOwnForm } from '../store/index-rules.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
-import { tokenInSql, unpackTransfer } from '../store/read/transfers.ts';
+import { unpackTransfer } from '../store/read/transfers.ts';
 import { HistoryFlag } from '../store/wallet-history.ts';
 import type { IdRange } from './blocks.ts';
-import { Reach } from './reach.ts';
+import { prepareSharedTransfers } from './shared-transfers.ts';
 import {
   directionOf,
   HistoryEnd,
-  type HistoryEntry,
   prepareFirstOfTransaction,
   prepareHistoryReading,
 } from './wallet-history-reading.ts';
@@ -29,8 +28,8 @@ interface BalanceHistory {
   readFrom: number | null;
 }
 
-/** Bounds of a reading: entries of the history, and stretches of the chain (Reach) of those whose rows are read. */
-const BOUNDS = { transfers: MAX_HISTORY_ROWS, stretches: 8_192 };
+/** Bounds of a reading: entries of the history, and of a token stretches of the chain (Reach) whose rows are read. */
+const BOUNDS = { transfers: MAX_HISTORY_ROWS, stretches: 2_048 };
 
 /** Units of work: of an entry, and of its row, 0.2 and 1 µs. */
 const ENTRY_UNITS = 2;
@@ -39,87 +38,123 @@ const ROW_UNITS = 10;
 /** The native coin alone: its equivalents are tokens of their own here. */
 const NO_EQUIVALENTS = { nativeEquivalents: new Set<number>() };
 
+const TOKEN_FILTER = {
+  direction: HistoryFlag.in | HistoryFlag.out,
+  kinds: kindBits(({ isNative }) => !isNative),
+};
+
+/** What a transfer added to a balance. */
+interface Change {
+  transfer: number;
+  amount: bigint;
+}
+
 /** The balances within a range of whole transactions. What followed the range is read too. */
 export function prepareBalanceHistory(
   db: Db,
   { transfers, stretches } = BOUNDS,
 ): (wallet: number, token: number, range: IdRange, budget: WorkBudget) => BalanceHistory {
-  const entriesOf = prepareHistoryReading(db, transfers);
   const firstOf = prepareFirstOfTransaction(db);
   const balanceOf = prepareAssetBalance(db);
+  const nativeChanges = prepareNativeChanges(db, transfers);
+  const tokenChanges = prepareTokenChanges(db, transfers);
+  return (wallet, token, { from, below }, budget) => {
+    const points: BalanceHistory['points'] = [];
+    let balance = balanceOf(wallet, token, NO_EQUIVALENTS);
+    const range = { from, below: Number.MAX_SAFE_INTEGER };
+    const end = new HistoryEnd(firstOf, stretches);
+    const changes =
+      token === NATIVE
+        ? nativeChanges(wallet, range, end, budget)
+        : tokenChanges(wallet, token, range, end, budget);
+    for (const page of changes)
+      for (let i = page.length - 1; i >= 0; i--) {
+        const { transfer, amount } = page[i]!;
+        if (transfer < below) points.push({ transfer, balance });
+        balance -= amount;
+      }
+    return { points: points.reverse(), before: balance, readFrom: end.readFrom };
+  };
+}
+
+/** Pages of changes from the newest one, each oldest first. */
+function prepareNativeChanges(
+  db: Db,
+  most: number,
+): (wallet: number, range: IdRange, end: HistoryEnd, budget: WorkBudget) => Generator<Change[]> {
+  const entriesOf = prepareHistoryReading(db, most);
+  return function* (wallet, range, end, budget) {
+    for (const page of entriesOf(wallet, range, end, budget)) {
+      budget.spend(ENTRY_UNITS * page.length);
+      const changes: Change[] = [];
+      for (const entry of page) {
+        if (!isNativeKind(entry.flags & HistoryFlag.kindMask)) continue;
+        const direction = directionOf(entry);
+        if (direction === 0) continue;
+        const wei = bytesToBigInt(entry.bytes, entry.amountStart, entry.amountEnd);
+        changes.push({ transfer: entry.id, amount: direction > 0 ? wei : -wei });
+      }
+      yield changes;
+    }
+  };
+}
+
+/** The same of a token. The reading ends with the first transfer of the token, wherever that is. */
+function prepareTokenChanges(
+  db: Db,
+  most: number,
+): (
+  wallet: number,
+  token: number,
+  range: IdRange,
+  end: HistoryEnd,
+  budget: WorkBudget,
+) => Generator<Change[]> {
+  const sharedTransfers = prepareSharedTransfers(db);
   const amountsOf = prepareTokenAmounts(db);
   const transfersOf = db
     .prepare<[number, number], number>('SELECT transfers FROM holdings WHERE token = +? AND wallet = +?')
     .pluck();
-  return (wallet, token, { from, below }, budget) => {
-    const points: BalanceHistory['points'] = [];
-    let balance = balanceOf(wallet, token, NO_EQUIVALENTS);
-    const end = new HistoryEnd(firstOf);
-    const reach = new Reach(stretches);
-    /** Transfers of the token that are not read yet: before the oldest of them nothing changed the balance. */
-    let left = token === NATIVE ? Number.POSITIVE_INFINITY : (transfersOf.get(token, wallet) ?? 0);
-    let oldest = 0;
-    for (const page of entriesOf(wallet, { from, below: Number.MAX_SAFE_INTEGER }, end, budget)) {
-      if (left <= 0) break;
-      budget.spend(ENTRY_UNITS * page.length);
-      let entries = page.filter(
-        ({ flags }) => isNativeKind(flags & HistoryFlag.kindMask) === (token === NATIVE),
-      );
-      if (token !== NATIVE && end.readFrom === null) {
-        const reached = reach.within(entries.map(({ id }) => id).reverse());
-        if (reach.isEnded) end.endAt(reached.at(-1) ?? oldest);
-        const first = end.readFrom ?? 0;
-        if (reach.isEnded) entries = entries.filter(({ id }) => id >= first);
+  return function* (wallet, token, range, end, budget) {
+    let left = transfersOf.get(token, wallet) ?? 0;
+    if (left === 0) return;
+    let unread = most;
+    for (const shared of sharedTransfers(wallet, token, { ...range, ...TOKEN_FILTER }, end, budget)) {
+      const first = end.within(shared);
+      const ids = shared.filter((id) => id >= first);
+      budget.spend(ROW_UNITS * ids.length);
+      const amounts = amountsOf(wallet, token, ids);
+      yield ids.flatMap((transfer, i) => (amounts[i] === 0n ? [] : { transfer, amount: amounts[i]! }));
+      left -= ids.length;
+      if (left <= 0) {
+        end.readFrom = null;
+        return;
       }
-      oldest = entries[0]?.id ?? oldest;
-      const amounts = token === NATIVE ? entries.map(weiOf) : amountsOf(token, entries, budget);
-      for (let i = entries.length - 1; i >= 0; i--) {
-        const amount = amounts[i]!;
-        if (amount === null) continue;
-        left--;
-        const entry = entries[i]!;
-        const direction = directionOf(entry);
-        if (direction === 0 || amount === 0n) continue;
-        if (entry.id < below) points.push({ transfer: entry.id, balance });
-        balance -= direction > 0 ? amount : -amount;
-      }
+      unread -= ids.length;
+      if (unread <= 0 && end.readFrom === null) end.endAt(ids[0]!);
     }
-    return { points: points.reverse(), before: balance, readFrom: left <= 0 ? null : end.readFrom };
   };
 }
 
-function weiOf({ bytes, amountStart, amountEnd }: HistoryEntry): bigint {
-  return bytesToBigInt(bytes, amountStart, amountEnd);
-}
-
-/** By how much each of these entries moved a balance of the token; null for another token's. */
-function prepareTokenAmounts(
-  db: Db,
-): (token: number, entries: readonly HistoryEntry[], budget: WorkBudget) => (bigint | null)[] {
+/** By how much each of these transfers of a token moved the wallet's balance. */
+function prepareTokenAmounts(db: Db): (wallet: number, token: number, ids: readonly number[]) => bigint[] {
   const formOf = prepareSummedForm(db);
   const values = db
-    .prepare<[number, string], string>(/* sql */ `
-      SELECT group_concat(iif(${tokenInSql('t')} = +?, t.token_kind || ' ' || hex(t.value), ''))
-      FROM json_each(?) list LEFT JOIN transfers t ON t.id = list.value`)
+    .prepare<[number, number, string], string>(/* sql */ `
+      SELECT group_concat(((t.receiver = +?) - (t.sender = +?)) || ' ' || t.token_kind || ' ' || hex(t.value))
+      FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value`)
     .pluck();
-  return (token, entries, budget) => {
-    if (entries.length === 0) return [];
-    budget.spend(ROW_UNITS * entries.length);
+  return (wallet, token, ids) => {
+    if (ids.length === 0) return [];
     const form = formOf(token);
-    const texts = values.get(token, idList(entries.map(({ id }) => id)))!.split(',');
+    const texts = values.get(wallet, wallet, idList(ids))!.split(',');
     return texts.map((text) => {
-      if (text === '') return null;
-      const value = text.indexOf(' ') + 1;
-      const packed = {
-        id: 0,
-        sender: 0,
-        receiver: 0,
-        tokenKind: Number(text.slice(0, value - 1)),
-        log: null,
-      };
-      const { kind, amount } = unpackTransfer({ ...packed, value: text.slice(value) }, '', 0);
-      if (form !== undefined && kind !== form) return 0n;
-      return movesOne(kind) ? 1n : digitsToBigInt(amount);
+      const [direction = '', tokenKind = '', value = ''] = text.split(' ');
+      const packed = { id: 0, sender: 0, receiver: 0, tokenKind: Number(tokenKind), log: null };
+      const { kind, amount } = unpackTransfer({ ...packed, value }, '', 0);
+      if (direction === '0' || (form !== undefined && kind !== form)) return 0n;
+      const moved = movesOne(kind) ? 1n : digitsToBigInt(amount);
+      return direction === '1' ? moved : -moved;
     });
   };
 }

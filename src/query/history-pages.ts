@@ -19,7 +19,7 @@ const MAX_PAGES = 32;
  */
 type ReadPages<Cursor> = (owner: number, range: IdRange, budget: WorkBudget) => Iterable<Cursor>;
 
-interface OpenPage {
+export interface OpenPage {
   recent: Buffer;
   /** The owner's first transfer. The first entry of each page stores the distance from it. */
   base: number;
@@ -83,11 +83,25 @@ interface HistoryPage {
 }
 
 /** The default of `maxEntries`: some 10 ms, or 200 ms if the row of each is read. */
-const MAX_ENTRIES = 1_024 * 128;
+export const MAX_ENTRIES = 1_024 * 128;
+
+/** Lists the newest of transfers that come in pieces from the newest one, each oldest first. */
+export function listPieces(
+  pieces: Iterable<readonly number[]>,
+  limit: number,
+  end: { readonly readFrom: number | null },
+): HistoryPage {
+  const ids: number[] = [];
+  for (const piece of pieces) {
+    for (let at = piece.length; at > 0 && ids.length < limit; ) ids.push(piece[--at]!);
+    if (ids.length === limit) return { ids, resumeBelow: null };
+  }
+  return { ids, resumeBelow: end.readFrom };
+}
 
 /**
  * Lists the newest matches. `collect` puts the matches of a page into `matches`, oldest first, and returns their
- * number.
+ * number. It may end the list by `end`, above the rest.
  */
 export function listNewest<Cursor extends PageCursor>(
   pages: Iterable<Cursor>,
@@ -95,6 +109,7 @@ export function listNewest<Cursor extends PageCursor>(
   { from, limit, maxEntries = MAX_ENTRIES }: HistoryList,
   matches: Float64Array,
   collect: (page: Cursor) => number,
+  end: { readonly readFrom: number | null } = ENDLESS,
 ): HistoryPage {
   const ids: number[] = [];
   let entries = 0;
@@ -102,6 +117,7 @@ export function listNewest<Cursor extends PageCursor>(
     let count = collect(page);
     while (count > 0 && ids.length < limit) ids.push(matches[--count]!);
     if (ids.length === limit) break;
+    if (end.readFrom !== null) return { ids, resumeBelow: end.readFrom };
     entries += entriesPerPage;
     if (entries < maxEntries) continue;
     page.rewind();
@@ -109,3 +125,5 @@ export function listNewest<Cursor extends PageCursor>(
   }
   return { ids, resumeBelow: null };
 }
+
+const ENDLESS = { readFrom: null };

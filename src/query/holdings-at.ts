@@ -4,9 +4,11 @@ import { isNativeKind } from '../model/transfer-kind.ts';
 import { sumsOwnForm } from '../store/index-rules.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
+import { HistoryFlag } from '../store/wallet-history.ts';
 import { prepareBlocksOfTransfers, prepareTransferIdsOfBlocks } from './blocks.ts';
-import type { TransactionRow } from './transaction-rows.ts';
-import { MAX_HISTORY_ROWS, prepareWalletTransactions } from './wallet-transactions.ts';
+import { prepareTransactionRows, type TransactionRow } from './transaction-rows.ts';
+import { HistoryEnd, prepareFirstOfTransaction, prepareHistoryReading } from './wallet-history-reading.ts';
+import { MAX_HISTORY_ROWS, ROW_UNITS } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** How the transfers since a block changed what the wallet holds of a token. */
@@ -39,12 +41,18 @@ export function holdingAt<Row extends CountedBalance>(row: Row, change: HoldingC
   return { ...row, balance, ownTransfers: row.ownTransfers - change.transfers };
 }
 
-/** Reads what a wallet moved after `block`, at most `most` transfers. `head` is the last indexed block. */
+/** Bounds of a reading: entries of the history, and stretches of the chain (Reach) whose rows are read. */
+const BOUNDS = { transfers: MAX_HISTORY_ROWS, stretches: 2_048 };
+
+/** Reads what a wallet moved after `block`, within the bounds. `head` is the last indexed block. */
 export function prepareEarlierHoldings(
   db: Db,
-  most = MAX_HISTORY_ROWS,
+  bounds: Partial<typeof BOUNDS> = {},
 ): (wallet: number, block: number, head: number, budget: WorkBudget) => EarlierHoldings {
-  const transactionsOf = prepareWalletTransactions(db);
+  const { transfers, stretches } = { ...BOUNDS, ...bounds };
+  const entriesOf = prepareHistoryReading(db, transfers);
+  const firstOf = prepareFirstOfTransaction(db);
+  const rowsOf = prepareTransactionRows(db);
   const idsOfBlocks = prepareTransferIdsOfBlocks(db);
   const blocksOf = prepareBlocksOfTransfers(db);
   const formsOf = db.prepare<[string], { id: number; kind: number }>(
@@ -56,15 +64,16 @@ export function prepareEarlierHoldings(
 
   return (wallet, wanted, head, budget) => {
     const rows: TransactionRow[] = [];
-    let block = wanted;
-    for (const transaction of transactionsOf(wallet, idsOfBlocks(wanted + 1, head), budget)) {
-      rows.push(...transaction.rows);
-      if (rows.length < most) continue;
-      block = blocksOf([transaction.first])[0]!.number;
-      break;
+    const end = new HistoryEnd(firstOf, stretches);
+    for (const page of entriesOf(wallet, idsOfBlocks(wanted + 1, head), end, budget)) {
+      const ids = page.flatMap(({ id, flags }) => (isNativeKind(flags & HistoryFlag.kindMask) ? [] : id));
+      const first = end.within(ids);
+      budget.spend(ROW_UNITS * ids.length);
+      rows.push(...rowsOf(ids.filter((id) => id >= first)));
     }
+    const block = end.readFrom === null ? wanted : blocksOf([end.readFrom])[0]!.number;
     const below = idsOfBlocks(0, block).below;
-    const moved = rows.filter(({ id, kind }) => id >= below && !isNativeKind(kind));
+    const moved = rows.filter(({ id }) => id >= below);
     const tokens = idList([...new Set(moved.map(({ token }) => token))]);
     const forms = sumsOwnForm(db)
       ? new Map(formsOf.all(tokens).map(({ id, kind }) => [id, kind]))

@@ -7,7 +7,10 @@ import type { Db } from '../store/open-database.ts';
 import { PageCursor } from '../store/paged-history.ts';
 import { idList } from '../store/read/id-list.ts';
 import { TOKEN_HISTORY } from '../store/tokens/token-history.ts';
-import { type HistoryList, listNewest, preparePages } from './history-pages.ts';
+import { HistoryFlag } from '../store/wallet-history.ts';
+import { type HistoryList, listNewest, listPieces, preparePages } from './history-pages.ts';
+import { prepareSharedTransfers } from './shared-transfers.ts';
+import { type HistoryEnd, listEnd } from './wallet-history-reading.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** Where a structure ends that an index of an earlier release gets while it is served. */
@@ -49,6 +52,8 @@ export interface TokenHistoryFilter extends HistoryList {
   tokenNumber?: Uint8Array | undefined;
   /** The token's: an NFT that logs as an ERC-20 has its number there as the amount. */
   viewKind?: ViewKind | undefined;
+  /** Most stretches of the chain (Reach) of which rows are read. */
+  stretches?: number | undefined;
 }
 
 /**
@@ -62,8 +67,6 @@ const SHOWN_NUMBER = /* sql */ `CASE t.kind
 type MatchingParameters = [
   list: string,
   kinds: number,
-  wallet: number | null,
-  wallet: number | null,
   minAmount: Uint8Array,
   minAmount: Uint8Array,
   tokenNumber: Uint8Array | null,
@@ -72,41 +75,81 @@ type MatchingParameters = [
   viewKind: ViewKind,
 ];
 
+/** Most stretches of the chain (Reach) of which a filter reads rows for a page of the answer. */
+const MOST_STRETCHES = 1_024;
+
 /** The ids of a token's newest transfers that pass the filter, newest first. */
 export function prepareTokenHistoryIds(
   db: Db,
 ): (token: number, filter: TokenHistoryFilter, budget: WorkBudget) => ReturnType<typeof listNewest> {
   const readPages = preparePages(TOKEN_HISTORY, new PageCursor(), db);
+  const sharedTransfers = prepareSharedTransfers(db);
+  const keepMatching = prepareMatching(db);
   /** The ids of one page, then those that match, oldest first. */
   const matches = new Float64Array(TOKEN_HISTORY.entriesPerPage);
-  // An ERC-721 transfer has no amount and counts as 1. Shortest bytes are in order by their length, then by themselves.
-  const matching = db
-    .prepare<MatchingParameters, number>(/* sql */ `
-      SELECT t.id FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value
-      WHERE (+? >> t.kind) & 1 AND (+? IS NULL OR +? IN (t.sender, t.receiver))
-        AND (length(ifnull(t.amount, x'01')), ifnull(t.amount, x'01')) >= (length(+?), +?)
-        AND (+? IS NULL OR +? = ${SHOWN_NUMBER})`)
-    .pluck();
   const collect = (page: PageCursor, { from, below }: TokenHistoryFilter): number => {
     let count = 0;
     while (page.next() && page.transfer < below) if (page.transfer >= from) matches[count++] = page.transfer;
     return count;
   };
-  const keepMatching = (count: number, filter: TokenHistoryFilter, budget: WorkBudget): number => {
-    const { kinds = ALL, wallet = null, minAmount = NOTHING, tokenNumber = null, viewKind = null } = filter;
-    const isAll = kinds === ALL && wallet === null && minAmount.length === 0 && tokenNumber === null;
-    if (isAll || count === 0) return count;
-    budget.spend(2 * count);
-    const list = idList([...matches.subarray(0, count)]);
-    const number = [tokenNumber, tokenNumber, viewKind, viewKind] as const;
-    const kept = matching.all(list, kinds, wallet, wallet, minAmount, minAmount, ...number);
-    matches.set(kept);
-    return kept.length;
+  function* sharedMatches(
+    wallet: number,
+    token: number,
+    filter: TokenHistoryFilter,
+    end: HistoryEnd,
+    budget: WorkBudget,
+  ) {
+    const entries = { ...filter, direction: HistoryFlag.in | HistoryFlag.out, kinds: ALL };
+    for (const ids of sharedTransfers(wallet, token, entries, end, budget))
+      yield keepMatching(ids, filter, end, budget);
+  }
+  return (token, filter, budget) => {
+    const end = listEnd(filter.stretches ?? MOST_STRETCHES);
+    if (filter.wallet !== undefined)
+      return listPieces(sharedMatches(filter.wallet, token, filter, end, budget), filter.limit, end);
+    if (isPlain(filter))
+      return listNewest(readPages(token, filter, budget), TOKEN_HISTORY, filter, matches, (page) =>
+        collect(page, filter),
+      );
+    const keep = (page: PageCursor): number => {
+      const kept = keepMatching([...matches.subarray(0, collect(page, filter))], filter, end, budget);
+      matches.set(kept);
+      return kept.length;
+    };
+    return listNewest(readPages(token, filter, budget), TOKEN_HISTORY, filter, matches, keep, end);
   };
-  return (token, filter, budget) =>
-    listNewest(readPages(token, filter, budget), TOKEN_HISTORY, filter, matches, (page) =>
-      keepMatching(collect(page, filter), filter, budget),
-    );
+}
+
+/** Whether no row is needed to tell which transfers pass. */
+function isPlain({ kinds, minAmount, tokenNumber }: TokenHistoryFilter): boolean {
+  return kinds === undefined && minAmount === undefined && tokenNumber === undefined;
+}
+
+/** Those of a token's transfers, oldest first, that pass a filter by their rows, as far as they are in reach. */
+function prepareMatching(
+  db: Db,
+): (
+  ids: readonly number[],
+  filter: TokenHistoryFilter,
+  end: HistoryEnd,
+  budget: WorkBudget,
+) => readonly number[] {
+  // An ERC-721 transfer has no amount and counts as 1. Shortest bytes are in order by their length, then by themselves.
+  const matching = db
+    .prepare<MatchingParameters, number>(/* sql */ `
+      SELECT t.id FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value
+      WHERE (+? >> t.kind) & 1 AND (length(ifnull(t.amount, x'01')), ifnull(t.amount, x'01')) >= (length(+?), +?)
+        AND (+? IS NULL OR +? = ${SHOWN_NUMBER})`)
+    .pluck();
+  return (ids, filter, end, budget) => {
+    const { kinds = ALL, minAmount = NOTHING, tokenNumber = null, viewKind = null } = filter;
+    if (isPlain(filter) || ids.length === 0) return ids;
+    const first = end.within(ids);
+    const near = ids.filter((id) => id >= first);
+    budget.spend(2 * near.length);
+    const number = [tokenNumber, tokenNumber, viewKind, viewKind] as const;
+    return matching.all(idList(near), kinds, minAmount, minAmount, ...number);
+  };
 }
 
 const ALL = 0xff;

@@ -2,6 +2,7 @@
 import type { Db } from '../store/open-database.ts';
 import { HistoryFlag } from '../store/wallet-history.ts';
 import type { IdRange } from './blocks.ts';
+import { Reach } from './reach.ts';
 import { prepareHistoryPages } from './wallet-history-pages.ts';
 import { MAX_HISTORY_ROWS } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
@@ -32,15 +33,37 @@ export class HistoryEnd {
   /** The first transfer of the oldest transaction that is read; null while the whole range is. */
   readFrom: number | null = null;
   private readonly firstOf: (transfer: number) => number;
+  private readonly reach: Reach;
+  private oldest = Number.MAX_SAFE_INTEGER;
 
-  constructor(firstOf: (transfer: number) => number) {
+  /** `stretches`: how many the transfers given to `within` may lie in. */
+  constructor(firstOf: (transfer: number) => number, stretches = Number.POSITIVE_INFINITY) {
     this.firstOf = firstOf;
+    this.reach = new Reach(stretches);
   }
 
   /** Ends the reading with the transaction of a transfer, which is read whole. */
   endAt(transfer: number): void {
     this.readFrom = this.firstOf(transfer);
   }
+
+  /**
+   * Ends the reading with the last of these transfers that is in reach. They are oldest first, and older than those
+   * before. Returns the first transfer to read.
+   */
+  within(transfers: readonly number[]): number {
+    if (this.readFrom === null) {
+      const reached = this.reach.within(transfers.toReversed());
+      if (this.reach.isEnded) this.endAt(reached.at(-1) ?? this.oldest);
+      this.oldest = transfers[0] ?? this.oldest;
+    }
+    return this.readFrom ?? 0;
+  }
+}
+
+/** The end of a list, whose pages may end within a transaction. */
+export function listEnd(stretches?: number): HistoryEnd {
+  return new HistoryEnd((transfer) => transfer, stretches);
 }
 
 /** The first transfer of the transaction of a transfer. */

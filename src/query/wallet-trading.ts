@@ -11,7 +11,7 @@ import { kindOf } from '../store/schema.ts';
 import { HistoryFlag } from '../store/wallet-history.ts';
 import type { TradeIds } from '../trades/trade-part.ts';
 import type { IdRange } from './blocks.ts';
-import { Reach, type ReadFrom, type ReadingBounds } from './reach.ts';
+import type { ReadFrom, ReadingBounds } from './reach.ts';
 import { type KnownTransactions, knownBetween, type PlacedTransaction } from './token-transactions.ts';
 import { transactionRow } from './transaction-rows.ts';
 import {
@@ -68,11 +68,9 @@ export function prepareWalletTrading<T extends PlacedTransaction>(
   const rowsOf = prepareEntryRows(db);
 
   return function* (wallet, range, tradeIds, budget, known = null) {
-    const end = new HistoryEnd(firstOf);
-    const reach = new Reach(stretches);
+    const end = new HistoryEnd(firstOf, stretches);
     /** The oldest transaction so far: it may begin on the page before. */
     let open: OpenTransaction | null = null;
-    let oldest = range.below;
     let knownBelow = known?.below ?? 0;
     function* close(): Generator<T> {
       const told =
@@ -93,14 +91,9 @@ export function prepareWalletTrading<T extends PlacedTransaction>(
       }
     }
     for (const page of entriesOf(wallet, range, end, budget)) {
-      let wanted = mixedAmong(page);
-      if (end.readFrom === null) {
-        const reached = reach.within(wanted.map(({ id }) => id).reverse());
-        if (reach.isEnded) end.endAt(reached.at(-1) ?? oldest);
-        const first = end.readFrom ?? 0;
-        if (reach.isEnded) wanted = wanted.filter(({ id }) => id >= first);
-      }
-      oldest = wanted[0]?.id ?? oldest;
+      const mixed = mixedAmong(page);
+      const first = end.within(mixed.map(({ id }) => id));
+      const wanted = mixed.filter(({ id }) => id >= first);
       yield* read(known === null ? wanted : wanted.filter(({ id }) => id >= known.below));
       const start = page[0]?.id ?? knownBelow;
       if (known === null || start >= known.below) continue;

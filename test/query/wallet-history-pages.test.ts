@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../../src/model/transfer-kind.ts';
-import { prepareHistoryIds, prepareHistoryPages } from '../../src/query/wallet-history-pages.ts';
+import { prepareHistoryIds } from '../../src/query/wallet-history-ids.ts';
+import { prepareHistoryPages } from '../../src/query/wallet-history-pages.ts';
 import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
 import { deadlineBudget } from '../../src/query/work-budget.ts';
 import { ENTRIES_PER_PAGE, HistoryFlag } from '../../src/store/wallet-history.ts';

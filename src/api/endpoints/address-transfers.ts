@@ -4,7 +4,7 @@ import { bigIntToBytes } from '../../lib/hex.ts';
 import { kindBits, TRANSFER_KIND_NAMES, TransferKind } from '../../model/transfer-kind.ts';
 import { prepareTokenIdByWallet } from '../../query/tokens.ts';
 import { prepareTransfersById } from '../../query/transfers.ts';
-import { type HistoryFilter, prepareHistoryIds } from '../../query/wallet-history-pages.ts';
+import { type HistoryFilter, prepareHistoryIds } from '../../query/wallet-history-ids.ts';
 import { addressField, countField } from '../../schemas/fields.ts';
 import { transferSchema } from '../../schemas/transfers.ts';
 import { HistoryFlag } from '../../store/wallet-history.ts';

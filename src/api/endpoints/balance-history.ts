@@ -60,8 +60,8 @@ export const balanceHistory = defineEndpoint({
     truncated: z
       .boolean()
       .describe(
-        `Whether the balance changed before what is read: the ${MAX_HISTORY_ROWS} newest transfers of the ` +
-          'wallet, and of a token fewer where they are far apart in the chain',
+        `Whether the balance changed before what is read: the ${MAX_HISTORY_ROWS} newest transfers of the wallet, ` +
+          'or of a token its newest with the wallet, and fewer where they are far apart in the chain',
       ),
     fromBlock: blockField().nullable().describe('Where truncated: the first block that was read; else null'),
     count: countField(),

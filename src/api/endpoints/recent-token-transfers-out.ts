@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { kindBits } from '../../model/transfer-kind.ts';
 import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
 import { prepareTransfersById, type TransferRow } from '../../query/transfers.ts';
-import { prepareHistoryIds } from '../../query/wallet-history-pages.ts';
+import { prepareHistoryIds } from '../../query/wallet-history-ids.ts';
 import { addressField, countField, nextCursorField } from '../../schemas/fields.ts';
 import { transferSchema } from '../../schemas/transfers.ts';
 import { HistoryFlag } from '../../store/wallet-history.ts';

@@ -117,7 +117,8 @@ test('a reading ends after so many transfers or stretches, or with the first tra
   assert.deepEqual(read(NATIVE, { transfers: 101 }), [50, 251n, 504]); // all of the transaction that begins at 504
   assert.deepEqual(read(NATIVE, { stretches: 1 }), [301, 0n, null]); // no rows
   assert.deepEqual(read(x, {}), [4, 0n, null]);
-  assert.deepEqual(read(x, { transfers: 101 }), [2, 2n, 504]);
+  assert.deepEqual(read(x, { transfers: 101 }), [4, 0n, null]); // others of the wallet do not count
+  assert.deepEqual(read(y, { transfers: 101 }), [128, 172n, 348]); // a piece
   assert.deepEqual(read(y, { stretches: 2 }), [110, 190n, 384]); // ids from 384 on
   assert.deepEqual(read(y, { transfers: 601 }), [300, 0n, null]); // the rest is not of this token
 });

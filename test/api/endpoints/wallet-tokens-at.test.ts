@@ -97,10 +97,10 @@ test('beyond the work limit the holdings are those after a later whole block', (
   const { db, snapshot, walletIds } = index.snapshot(t);
   assert.ok(snapshot instanceof Snapshot && snapshot.head() !== null);
   const wallet = walletIds.idOf(address('alice')) ?? -1;
-  const at = prepareEarlierHoldings(db, 10)(wallet, 3, 20, unitBudget(1e6));
+  const at = prepareEarlierHoldings(db, { transfers: 10 })(wallet, 3, 20, unitBudget(1e6));
   assert.deepEqual(
     [at.block, [...at.changes.values()].map(({ transfers }) => transfers)],
     [16, [4, 2, 1, 1]],
   );
-  assert.equal(prepareEarlierHoldings(db, 100)(wallet, 3, 20, unitBudget(1e6)).block, 3);
+  assert.equal(prepareEarlierHoldings(db, { transfers: 100 })(wallet, 3, 20, unitBudget(1e6)).block, 3);
 });
