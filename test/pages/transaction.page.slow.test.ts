@@ -128,8 +128,12 @@ pageTests({
     };
     const { contractAddress } = await receiptOf(anvil, await send({ data: Failures }));
     const abi = parseAbi([
-      ...['function withMessage()', 'function withoutReason()', 'function withKnownError()'],
-      ...['function withOwnError(uint256)', 'function withOverflow(uint256)', 'function withoutGas()'],
+      'function withMessage()',
+      'function withoutReason()',
+      'function withKnownError()',
+      'function withOwnError(uint256)',
+      'function withOverflow(uint256)',
+      'function withoutGas()',
     ]);
     const ways = [
       [encodeFunctionData({ abi, functionName: 'withMessage' }), 'not on a Saturday'],
