@@ -1,5 +1,6 @@
 /** Turns an error into one line for the command line and an exit code. */
 import { ConfigError, codeOf, FatalError, RequestError, StorageError } from '../lib/errors.ts';
+import { storageFailureText } from '../store/storage-error.ts';
 
 /** Node's codes for a missing module. For a package, the message names it. */
 const MODULE_NOT_FOUND_CODES = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND']);
@@ -79,7 +80,7 @@ export function describeError(error: unknown): { lines: string[]; exitCode: numb
   const known = nativeLoadError(error) ?? error;
   if (known instanceof FatalError || known instanceof StorageError)
     return { lines: [oneLine(known.message)], exitCode: EXIT_FAILURE };
-  return { lines: [unexpectedErrorLine(known)], exitCode: EXIT_FAILURE };
+  return { lines: [storageFailureText(known) ?? unexpectedErrorLine(known)], exitCode: EXIT_FAILURE };
 }
 
 const WORKING_DIR_GONE = 'the working directory no longer exists: change to another one';

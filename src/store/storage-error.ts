@@ -47,6 +47,21 @@ export function meaningOf(error: Error): string | null {
   return TRANSIENT_FAILURES.find(([prefix]) => code.startsWith(prefix))?.[1] ?? null;
 }
 
+/**
+ * What a failure of SQLite means to a command that cannot name the file; null for any other error. A command that reads
+ * may come to a damaged page at any time.
+ */
+export function storageFailureText(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  if (isCorruption(error))
+    return (
+      `a file in the data folder is damaged, or its disk fails (${error.message}): look at the disk (dmesg); ` +
+      `is it index.db, ${REBUILD_ADVICE}`
+    );
+  const meaning = meaningOf(error);
+  return meaning === null ? null : `${meaning} (${error.message}, ${codeOf(error)})`;
+}
+
 /** Turns any failure to open a file into a FatalError. */
 export function toOpenError(
   path: string,

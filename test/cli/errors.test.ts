@@ -21,6 +21,10 @@ test('each kind of error has its exit code, and one line for each mistake', () =
     String(unexpected.lines),
     /^unexpected TypeError: a b at .*errors\.test\.ts.*; please report it$/,
   );
+  const damage = Object.assign(new Error('database disk image is malformed'), { code: 'SQLITE_CORRUPT' });
+  assert.match(String(describeError(damage).lines), /^a file in the data folder is damaged, .* move it away/);
+  const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+  assert.match(String(describeError(full).lines), /^the disk is full \(/);
   assert.deepEqual(describeError('text'), { lines: ['unexpected failure: text'], exitCode: 1 });
 });
 
