@@ -1,6 +1,6 @@
 /** Reads a wallet's history within its bounds, from the pages alone: which rows are read is up to the reader. */
 import type { Db } from '../store/open-database.ts';
-import { HistoryFlag } from '../store/wallet-history.ts';
+import { ENTRIES_PER_PAGE, HistoryFlag } from '../store/wallet-history.ts';
 import type { IdRange } from './blocks.ts';
 import { Reach } from './reach.ts';
 import { prepareHistoryPages } from './wallet-history-pages.ts';
@@ -75,7 +75,14 @@ export function prepareFirstOfTransaction(db: Db): (transfer: number) => number 
 }
 
 /**
- * The entries of a wallet within a range of whole transactions, page by page from the newest one; those of a page are
+ * Most entries that are given out at once. Their rows are then read forwards over a longer part of the file, where the
+ * system reads ahead. The first are few, as most readings end soon.
+ */
+const FIRST_ENTRIES = ENTRIES_PER_PAGE;
+const MOST_ENTRIES = 16 * ENTRIES_PER_PAGE;
+
+/**
+ * The entries of a wallet within a range of whole transactions, in pieces from the newest one; those of a piece are
  * oldest first. After `most` entries the reading ends with the transaction of the last one.
  */
 export function prepareHistoryReading(
@@ -85,6 +92,15 @@ export function prepareHistoryReading(
   const readPages = prepareHistoryPages(db);
   return function* (wallet, { from, below }, end, budget) {
     let left = most;
+    let size = FIRST_ENTRIES;
+    let piece: HistoryEntry[] = [];
+    const take = (): HistoryEntry[] => {
+      const first = end.readFrom ?? from;
+      const taken = (piece[0]?.id ?? first) < first ? piece.filter(({ id }) => id >= first) : piece;
+      piece = [];
+      size = Math.min(2 * size, MOST_ENTRIES);
+      return taken;
+    };
     for (const page of readPages(wallet, { from, below }, budget)) {
       const lowest = end.readFrom ?? from;
       const entries: HistoryEntry[] = [];
@@ -96,9 +112,10 @@ export function prepareHistoryReading(
       }
       if (end.readFrom === null && entries.length >= left) end.endAt(entries[entries.length - left]!.id);
       left -= entries.length;
-      const first = end.readFrom ?? from;
-      yield oldest < first ? entries.filter(({ id }) => id >= first) : entries;
-      if (end.readFrom !== null && oldest <= end.readFrom) return;
+      piece = entries.concat(piece);
+      if (piece.length >= size) yield take();
+      if (end.readFrom !== null && oldest <= end.readFrom) break;
     }
+    if (piece.length > 0) yield take();
   };
 }

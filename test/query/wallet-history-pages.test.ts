@@ -3,6 +3,11 @@ import { type TestContext, test } from 'node:test';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../../src/model/transfer-kind.ts';
 import { prepareHistoryIds } from '../../src/query/wallet-history-ids.ts';
 import { prepareHistoryPages } from '../../src/query/wallet-history-pages.ts';
+import {
+  HistoryEnd,
+  prepareFirstOfTransaction,
+  prepareHistoryReading,
+} from '../../src/query/wallet-history-reading.ts';
 import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
 import { deadlineBudget } from '../../src/query/work-budget.ts';
 import { ENTRIES_PER_PAGE, HistoryFlag } from '../../src/store/wallet-history.ts';
@@ -140,4 +145,25 @@ test('a wallet without transfers has none', (t) => {
     { ids: [], resumeBelow: null },
   );
   assert.equal(prepareWalletIdByAddress(db)(address('nobody')), undefined);
+});
+
+test('a reading gives whole transactions from the newest one, in pieces, wherever it ends', (t) => {
+  const { db, wallet, ofHub } = hubIndex(t, 70 * ENTRIES_PER_PAGE + 9);
+  const firstOf = prepareFirstOfTransaction(db);
+  const all = ofHub.map(({ id }) => id);
+  for (const most of [1, ENTRIES_PER_PAGE + 1, 40 * ENTRIES_PER_PAGE, 1e6])
+    for (const [from, below] of [
+      [1, 1e9],
+      [501, 10_001],
+    ] as const) {
+      const end = new HistoryEnd(firstOf);
+      const pieces = [...prepareHistoryReading(db, most)(wallet, { from, below }, end, FREELY)];
+      const inRange = all.filter((id) => id >= from && id < below);
+      const last = inRange[most - 1];
+      assert.equal(end.readFrom, last === undefined ? null : firstOf(last));
+      assert.deepEqual(
+        pieces.reverse().flatMap((piece) => piece.map(({ id }) => id)),
+        inRange.filter((id) => id >= (end.readFrom ?? from)).reverse(),
+      );
+    }
 });
