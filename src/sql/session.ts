@@ -19,7 +19,7 @@ import { type Cell, fillRow } from './tables/rows.ts';
 import { READS, readsOf, type TableShape, type TableUse } from './tables/shape.ts';
 import type { ReadRows } from './tables/table.ts';
 import { columnNames, SHAPES, TABLES } from './tables/tables.ts';
-import { readStatement } from './text/statement.ts';
+import { type Statement as ParsedStatement, readStatement } from './text/statement.ts';
 
 export type Value = string | number | null;
 
@@ -53,11 +53,28 @@ export interface QueryAnswer {
 /** The driver binds a number as a floating-point one, a bigint as a whole one. */
 export type Parameters = Readonly<Record<string, string | number | bigint | null>>;
 
+/** A query on a database of its own, ready to run. */
+interface PreparedQuery {
+  memory: Db;
+  statement: Statement<[Parameters], unknown[]>;
+  columns: string[];
+  parsed: ParsedStatement;
+  rewritten: RewrittenQuery;
+  /** What it was rewritten for. */
+  timesAscend: boolean;
+}
+
+/** Queries that stay prepared, each some 100 kB, and the longest of them: what is parsed takes many times its text. */
+const MOST_PREPARED = 8;
+const KEPT_CHARACTERS = 10_000;
+
 export class SqlSession {
   private readonly index: Db;
   private readonly reads: IndexReads;
   private readonly gaps: Statement<[], number>;
   private readonly readers = new Map<string, ReadRows>();
+  /** By the text of the query, the newest last. */
+  private readonly prepared = new Map<string, PreparedQuery>();
   private readonly tradeLists: ConfiguredTradeLists;
   private readonly shapes: readonly TableShape[];
 
@@ -82,6 +99,7 @@ export class SqlSession {
     try {
       return this.answer(text, limits, parameters, onPlan);
     } catch (error) {
+      this.forget(text); // whatever state it was left in
       throw withHint(error, text);
     }
   }
@@ -92,15 +110,17 @@ export class SqlSession {
     parameters: Parameters,
     onPlan: (plan: QueryPlan) => void,
   ): QueryAnswer {
-    const statement = readStatement(text);
-    const memory = openMemory();
+    const parsed = this.prepared.get(text)?.parsed ?? readStatement(text);
     this.index.exec('BEGIN');
     try {
       const end = this.reads.begin();
-      const rewritten = rewriteQuery(statement, this.shapes, { timesAscend: this.reads.timesAscend() });
-      const plan = rewritten.uses.map((use) => this.planOf(use));
-      const notes = [...scanNotes(plan), ...rewritten.notes];
-      const answer = this.execute(memory, rewritten, limits, parameters, () => onPlan({ plan, notes }));
+      const prepared = this.preparedOf(text, parsed);
+      const { uses, notes: ofQuery } = prepared.rewritten;
+      const plan = uses.map((use) => this.planOf(use));
+      const notes = [...scanNotes(plan), ...ofQuery];
+      onPlan({ plan, notes });
+      const answer = this.execute(prepared, limits, parameters);
+      if (text.length > KEPT_CHARACTERS) this.forget(text);
       const { number, hash, timestamp, startBlock } = end;
       const head = { number, hash, timestamp };
       return {
@@ -113,12 +133,12 @@ export class SqlSession {
         notes,
       };
     } finally {
-      memory.close();
       this.index.exec('ROLLBACK');
     }
   }
 
   close(): void {
+    for (const text of [...this.prepared.keys()]) this.forget(text);
     this.index.close();
   }
 
@@ -133,26 +153,57 @@ export class SqlSession {
     };
   }
 
-  private execute(
+  /** Named queries, and those that a page repeats, are asked again: to prepare one takes longer than its rows. */
+  private preparedOf(text: string, parsed: ParsedStatement): PreparedQuery {
+    const timesAscend = this.reads.timesAscend();
+    const known = this.prepared.get(text);
+    if (known?.timesAscend === timesAscend) return known;
+    const rewritten = rewriteQuery(parsed, this.shapes, { timesAscend });
+    const memory = openMemory();
+    try {
+      const prepared = { ...this.prepare(memory, rewritten), memory, parsed, rewritten, timesAscend };
+      this.keep(text, prepared);
+      return prepared;
+    } catch (error) {
+      memory.close();
+      throw refusalOf(error, rewritten);
+    }
+  }
+
+  private prepare(
     memory: Db,
-    rewritten: RewrittenQuery,
+    { sql, uses, restore }: RewrittenQuery,
+  ): Pick<PreparedQuery, 'columns' | 'statement'> {
+    defineFunctions(memory);
+    for (const use of uses) this.defineTable(memory, use);
+    memory.pragma('query_only = 1');
+    const statement = memory.prepare<[Parameters], unknown[]>(sql);
+    if (!statement.reader || !statement.readonly) throw new QueryRefusal('only statements that read are run');
+    const columns = statement.columns().map(({ name }) => restore(name));
+    return { columns, statement: statement.raw().safeIntegers() };
+  }
+
+  private keep(text: string, prepared: PreparedQuery): void {
+    this.forget(text);
+    const [oldest] = this.prepared.keys();
+    if (oldest !== undefined && this.prepared.size >= MOST_PREPARED) this.forget(oldest);
+    this.prepared.set(text, prepared);
+  }
+
+  private forget(text: string): void {
+    this.prepared.get(text)?.memory.close();
+    this.prepared.delete(text);
+  }
+
+  private execute(
+    { statement, columns, rewritten }: PreparedQuery,
     { rows: mostRows, bytes: mostBytes }: QueryLimits,
     parameters: Parameters,
-    onBegin: () => void,
   ): Pick<QueryAnswer, 'columns' | 'rows' | 'cut'> {
-    const { sql, uses, restore } = rewritten;
     try {
-      defineFunctions(memory);
-      for (const use of uses) this.defineTable(memory, use);
-      memory.pragma('query_only = 1');
-      const statement = memory.prepare<[Parameters], unknown[]>(sql);
-      if (!statement.reader || !statement.readonly)
-        throw new QueryRefusal('only statements that read are run');
-      const columns = statement.columns().map(({ name }) => restore(name));
-      onBegin();
       const rows: Value[][] = [];
       let bytes = 0;
-      for (const row of statement.raw().safeIntegers().iterate(parameters)) {
+      for (const row of statement.iterate(parameters)) {
         if (rows.length >= mostRows) return { columns, rows, cut: 'rows' };
         for (const value of row) bytes += bytesOf(value);
         if (bytes > mostBytes) return { columns, rows, cut: 'bytes' };

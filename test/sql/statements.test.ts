@@ -230,6 +230,21 @@ describe('a statement', () => {
     refused(`SELECT * FROM blocks WHERE ${Array(3_000).fill('number = 1').join(' OR ')}`, /depth/);
   });
 
+  test('is prepared once, and answers anew: after an end in the middle, a failure, many others', () => {
+    const query = 'SELECT :n + value AS v FROM json_each(:list) JOIN (SELECT max(number) FROM blocks)';
+    const ask = (n: bigint, list: string, rows = 10) =>
+      session.run(query, { rows, bytes: 1 << 20 }, { n, list }).rows.flat();
+    assert.deepEqual(ask(1n, '[1, 2, 3]'), [2, 3, 4]);
+    assert.deepEqual(ask(5n, '[1, 2, 3]', 1), [6], 'cut');
+    assert.deepEqual(ask(2n, '[1, 2]'), [3, 4]);
+    assert.throws(() => ask(1n, '[1, 2'), /malformed JSON/);
+    assert.deepEqual(ask(3n, '[]'), []);
+    for (let i = 0; i < 30; i++) run(`SELECT ${i}`);
+    assert.deepEqual(ask(4n, '[1]'), [5]);
+    const long = `SELECT ${'/* */'.repeat(3_000)} 7`;
+    assert.deepEqual([run(long).rows, run(long).rows], [[[7]], [[7]]]);
+  });
+
   test('gives integers beyond 2^53 and blobs as text', () => {
     assert.deepEqual(
       run("SELECT 9007199254740993, -9007199254740991, x'00ff', 1.5, 1e300, -1e999, NULL, ''").rows,
