@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import { HOOK_MEMBERS } from '../../src/hooks/hook-spec.ts';
 import { initialSinkStatus } from '../../src/model/sink-status.ts';
 import { indexStatsOf, operate } from '../server/operating.ts';
 import { statusAt } from '../server/serving.ts';
@@ -258,6 +259,14 @@ pageTests({
     await page.getByLabel('URL').fill('https://example.org/in');
     await page.getByLabel('Name').fill('alarm');
     await page.getByText('Filter, confirmations, key').click();
+    await page.getByLabel('Format').selectOption('telegram');
+    const fields = await page
+      .locator('form [name]')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('name')));
+    assert.deepEqual(fields.sort(), [...HOOK_MEMBERS].sort(), 'a hook has the same members on every face');
+    await page.getByLabel('Format').selectOption('json');
+    await page.getByLabel('Blocks').selectOption('only once they are final');
+    await page.getByLabel('Replay from block').fill('1');
     await page.getByLabel('Filter').fill('{"wallets": "list:friend"}');
     await page.getByRole('button', { name: 'Create webhook' }).click();
     await page.getByRole('alert').getByText('friend').waitFor();
@@ -266,6 +275,10 @@ pageTests({
     assert.match(await textOf(page.locator('.secret')), /^whsec_/);
     await page.getByRole('button', { name: 'I have saved it, close' }).click();
     const row = page.locator('#hooks tbody tr', { hasText: 'alarm' });
+    assert.deepEqual(
+      hooks.list().map(({ finality, firstBlock }) => [finality, firstBlock]),
+      [[1, 1]],
+    );
     await row.getByRole('button', { name: 'Pause' }).click();
     await row.getByText('paused by the operator').waitFor();
     await row.getByRole('button', { name: 'Resume' }).click();

@@ -233,6 +233,17 @@ function NewHook({ action, onCreated }: NewHookProps) {
               <input name="confirmations" type="number" min={0} max={100_000} placeholder="0" />
             </label>
             <label class="field">
+              Blocks
+              <select name="finality">
+                <option value="">as they are indexed</option>
+                <option value="true">only once they are final</option>
+              </select>
+            </label>
+            <label class="field">
+              Replay from block
+              <input name="fromBlock" type="number" min={0} placeholder="none: begin with the next block" />
+            </label>
+            <label class="field">
               Number of the owning key
               <input name="key" type="number" min={1} placeholder="the operator" />
             </label>
@@ -265,6 +276,8 @@ function hookOf(data: FormData): object {
     // The server refuses text that is not JSON and says what a filter must be.
     filter: text('filter') === '' ? undefined : parseOr(text('filter')),
     confirmations: number('confirmations'),
+    finality: text('finality') === 'true' || undefined,
+    fromBlock: number('fromBlock'),
     key: number('key'),
   };
 }
