@@ -12,6 +12,7 @@ import { repairFile } from '../support/index/verify.ts';
 import { startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { coin, DAI, HAND_MADE, sent, token, USDC } from '../support/trades/hand-made.ts';
+import { HAND_MADE_EDGES } from '../support/trades/hand-made-edges.ts';
 
 type Row = Record<string, unknown>;
 const rowsOf = (value: unknown): Row[] => (Array.isArray(value) ? value : []);
@@ -65,7 +66,10 @@ async function traderOf(ask: AskApi, name: string, of = 'meme', quote = 'native'
 }
 
 describe('a chain made by hand', () => {
-  for (const { name, transactions, trades, profits, quote, trader, token: of } of HAND_MADE)
+  for (const { name, transactions, trades, profits, quote, trader, token: of } of [
+    ...HAND_MADE,
+    ...HAND_MADE_EDGES,
+  ])
     it(`gives the trades of ${name}`, async (t) => {
       const node = await startNode(t, { chain: toldChain(transactions), chainId: 1 });
       const ask = askApi(t, await buildIndex({ url: node.url, dir: tempDir(t) }));

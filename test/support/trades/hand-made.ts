@@ -4,7 +4,7 @@ import type { ToldTransaction, ToldTransfer } from '../chain/told-chain.ts';
 import { address, partyAddress } from '../index/index-fixture.ts';
 
 // Known contracts of Ethereum.
-const WETH = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
+export const WETH = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
 const BLUR = '0x0000000000a39bb272e79075ade125fd351887ac';
 export const USDC = '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48';
 export const DAI = '0x6b175474e89094c44da98b954eedeac495271d0f';
@@ -24,7 +24,7 @@ export const token = (name: string, from: string, to: string, amount: bigint): T
   to,
   amount,
 });
-const nft = (from: string, to: string, tokenId: bigint, of = 'art'): ToldTransfer => ({
+export const nft = (from: string, to: string, tokenId: bigint, of = 'art'): ToldTransfer => ({
   token: of,
   from,
   to,
