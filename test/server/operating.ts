@@ -54,7 +54,11 @@ export async function operate(
     },
     activity: () => activity,
     ...(sql && { sql }),
-    settings: () => JSON.stringify({ 'server.port': { value: 8650, source: 'default' } }),
+    settings: () =>
+      JSON.stringify({
+        'server.port': { value: 8650, source: 'default' },
+        'trades.native_equivalents': { value: [`0x${'ab'.repeat(20)}`], source: 'default' },
+      }),
   };
   const serving = await serve(t, { admin, ...options });
   return {

@@ -42,7 +42,7 @@ export function SettingsPart() {
           rowClass={({ source }) => (source === 'default' ? 'soft' : '')}
           empty="No settings match this search."
           columns={[
-            { title: 'Setting', plain: true, cell: ({ path }) => <code>{path}</code> },
+            { title: 'Setting', plain: true, cell: ({ path }) => <code class="break">{path}</code> },
             { title: 'Value', plain: true, cell: ({ value }) => <code class="break">{value}</code> },
             { title: 'From', cell: ({ source }) => source },
           ]}
