@@ -107,8 +107,8 @@ export const walletTokens = defineEndpoint({
     truncated: z
       .boolean()
       .describe(
-        `Whether more transfers followed block than are read, ${MAX_HISTORY_ROWS} at most and fewer where they are ` +
-          'far apart in the chain: these are the holdings after fromBlock',
+        `Whether more transfers followed block than are read, ${MAX_HISTORY_ROWS} at most and fewer far apart: these ` +
+          'are the holdings after fromBlock',
       ),
     fromBlock: blockField().nullable().describe('Null unless truncated'),
     asOf: z
