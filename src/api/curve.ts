@@ -1,7 +1,7 @@
 /** Curves: values by block, in few enough points to draw. */
 
 /** Of each block the last point. */
-export function lastOfBlocks<T extends { blockNumber: number }>(points: readonly T[]): T[] {
+function lastOfBlocks<T extends { blockNumber: number }>(points: readonly T[]): T[] {
   return points.filter((point, i) => points[i + 1]?.blockNumber !== point.blockNumber);
 }
 

@@ -13,7 +13,7 @@ import {
 import { prepareTokenFacts, prepareTokenIdByWallet } from '../../query/tokens.ts';
 import { MAX_HISTORY_ROWS } from '../../query/wallet-transactions.ts';
 import { addressField, blockField, countField, timeField } from '../../schemas/fields.ts';
-import { lastOfBlocks, thinned } from '../curve.ts';
+import { thinned } from '../curve.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { EXAMPLE_COIN, example } from '../fields.ts';
 import { address, asset, integer, timeFilter } from '../params.ts';
@@ -104,9 +104,14 @@ export const balanceHistory = defineEndpoint({
           ? NOTHING
           : historyOf(wallet, token, idsOfBlocks(first, last), budget);
       const numbers = blockNumbersOf(points.map(({ transfer }) => transfer));
-      const ofBlocks = lastOfBlocks(points.map((point, i) => ({ ...point, blockNumber: numbers[i]! })));
-      // A block that took back its change left the balance alone.
-      const changes = ofBlocks.filter(({ balance }, i, all) => balance !== (all[i - 1]?.balance ?? before));
+      const changes: { transfer: number; blockNumber: number; balance: bigint }[] = [];
+      let earlier = before;
+      for (const [i, { transfer, balance }] of points.entries()) {
+        // Of a block the last point, unless the block took back its change.
+        if (numbers[i] === numbers[i + 1] || balance === earlier) continue;
+        changes.push({ transfer, blockNumber: numbers[i]!, balance });
+        earlier = balance;
+      }
       const thin = thinned(changes, limit);
       const blocks = blocksOf(thin.map(({ transfer }) => transfer));
       const series = thin.map(({ blockNumber, balance }, i) => ({
