@@ -68,6 +68,84 @@ describe('the documented queries', () => {
     }
   });
 
+  test('with joins, windows and exact sums have the same cells, too', async () => {
+    const EVERY = `(SELECT token_address, transfer_type, to_address AS address, amount FROM transfers UNION ALL
+      SELECT token_address, transfer_type, from_address, -amount FROM transfers) m`;
+    const cases: [ours: string, theirs: string][] = [
+      [
+        `SELECT h.token_address, h.holder_address, h.balance FROM holders h JOIN tokens k USING (token_address)
+         WHERE k.token_type = 'erc20'`,
+        `SELECT m.token_address, address, sum(amount) FROM ${EVERY} JOIN tokens k USING (token_address)
+         WHERE token_type = 'erc20' AND transfer_type = 'erc20' GROUP BY 1, 2 HAVING sum(amount) > 0`,
+      ],
+      [
+        `SELECT id, sum_amount(amount) OVER (ORDER BY id), row_number() OVER (ORDER BY id DESC) FROM transfers
+         WHERE to_address = '0x${WALLET}' AND token_address IS NULL`,
+        `SELECT id, sum(amount) OVER (ORDER BY id), row_number() OVER (ORDER BY id DESC) FROM transfers
+         WHERE to_address = '\\x${WALLET}' AND token_address IS NULL`,
+      ],
+      [
+        `SELECT token_address, id, amount FROM (SELECT token_address, id, amount, row_number() OVER (
+           PARTITION BY token_address ORDER BY length(amount) DESC, amount DESC, id) AS n
+           FROM transfers WHERE transfer_type = 'erc20') WHERE n <= 3`,
+        `SELECT token_address, id, amount FROM (SELECT token_address, id, amount, row_number() OVER (
+           PARTITION BY token_address ORDER BY amount DESC, id) AS n
+           FROM transfers WHERE transfer_type = 'erc20') ranked WHERE n <= 3`,
+      ],
+      [
+        'SELECT number, transfers, lag(number) OVER (ORDER BY number) FROM blocks',
+        `SELECT number, last_transfer - lag(last_transfer, 1, 0::bigint) OVER (ORDER BY number),
+           lag(number) OVER (ORDER BY number) FROM blocks`,
+      ],
+      [
+        `SELECT t.kind, t.token_address, k.token_type, count(*), sum_amount(t.token_amount), sum_amount(t.quote_amount)
+         FROM trades t JOIN tokens k USING (token_address) GROUP BY 1, 2, 3`,
+        `SELECT t.kind, t.token_address, k.token_type, count(*), sum(t.token_amount), sum(t.quote_amount)
+         FROM trades t JOIN tokens k USING (token_address) GROUP BY 1, 2, 3`,
+      ],
+      [
+        'SELECT token_address, buyer_address, transfer_id FROM first_buyers',
+        `SELECT token_address, to_address, id FROM (SELECT *, row_number() OVER (PARTITION BY token_address ORDER BY id)
+           AS n FROM (SELECT t.token_address, to_address, min(t.id) AS id
+             FROM transfers t JOIN tokens USING (token_address)
+             WHERE transfer_type = token_type AND amount > 0 AND to_address <> '\\x${'00'.repeat(20)}'
+             GROUP BY 1, 2) firsts) ranked WHERE n <= 200`,
+      ],
+      [
+        `SELECT strftime('%Y-%m-%d %H:%M', block_timestamp), transfer_type, count(*), count(DISTINCT from_address)
+         FROM transfers GROUP BY 1, 2`,
+        `SELECT to_char(block_timestamp, 'YYYY-MM-DD HH24:MI'), transfer_type, count(*), count(DISTINCT from_address)
+         FROM transfers GROUP BY 1, 2`,
+      ],
+      [
+        'SELECT to_address FROM transfers EXCEPT SELECT from_address FROM transfers',
+        'SELECT to_address FROM transfers EXCEPT SELECT from_address FROM transfers',
+      ],
+      [
+        `SELECT w.address, (SELECT count(*) FROM transfers t WHERE t.from_address = w.address) FROM wallets w
+         WHERE w.transfers > 20`,
+        `SELECT address, sum(sent) FROM (SELECT from_address AS address, 1 AS sent, id FROM transfers
+           UNION ALL SELECT to_address, 0, id FROM transfers) m GROUP BY 1 HAVING count(DISTINCT id) > 20`,
+      ],
+      [
+        `SELECT b.wallet_address, count(*), min(s.first_transfer) FROM trades b
+         JOIN trades s ON s.wallet_address = b.wallet_address AND s.token_address = b.token_address
+         WHERE b.kind = 'buy' AND s.kind = 'sell' AND s.first_transfer > b.first_transfer GROUP BY 1`,
+        `SELECT b.wallet_address, count(*), min(s.first_transfer) FROM trades b
+         JOIN trades s ON s.wallet_address = b.wallet_address AND s.token_address = b.token_address
+         WHERE b.kind = 'buy' AND s.kind = 'sell' AND s.first_transfer > b.first_transfer GROUP BY 1`,
+      ],
+    ];
+    for (const [ours, theirs] of cases) {
+      const { rows } = session.run(adapted(ours), LIMITS);
+      const expected = await sql.unsafe(adapted(theirs)).values();
+      const cells = (answer: readonly (readonly unknown[])[]) =>
+        answer.map((row) => row.map((value) => plain(value, '')).join(' ')).sort();
+      assert.ok(rows.length > 0, ours);
+      assert.deepEqual(cells(rows), cells(expected), ours);
+    }
+  });
+
   test('of single tables all find rows, and read by index where they name a wallet or a token', () => {
     const examples = codeBlocks('sql atlas')
       .flatMap((block) => block.split(/(?<=;)\n/))

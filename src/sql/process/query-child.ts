@@ -137,10 +137,13 @@ export class QueryChild {
   /** It ended, or closed its channel. */
   private noteEnd({ signalCode, exitCode }: ChildProcess): void {
     if (this.isEnded) return;
-    const isOutOfMemory = /heap|memory|allocation/i.test(this.lastWords) || signalCode === 'SIGKILL';
-    if (isOutOfMemory && this.isReady) {
+    const isOutOfMemory = /heap|memory|allocation/i.test(this.lastWords);
+    if ((isOutOfMemory || signalCode === 'SIGKILL') && this.isReady) {
       this.end();
-      return this.events.onFailure(new QueryLimitError('ended: the query needed more memory than there is'));
+      const what = isOutOfMemory
+        ? 'the query needed more memory than there is'
+        : 'its process was killed, as the system does where memory runs out';
+      return this.events.onFailure(new QueryLimitError(`ended: ${what}`));
     }
     const how =
       signalCode !== null
