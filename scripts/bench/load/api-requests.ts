@@ -8,6 +8,8 @@ import { getRequest, postRequest } from './request.ts';
 /** Wallets per batch request: the maximum. */
 const BATCH = 100;
 const SEARCHES = ['a', 'usd'];
+/** transfer, approve, and one that nobody knows. */
+const SELECTORS = '0xa9059cbb,0x095ea7b3,0x12345678';
 /** The widest permitted window. */
 const WIDEST = { blocks: '1000000', depth: '10' };
 const WIDEST_OF_STATS = { blocks: '1000' };
@@ -66,6 +68,8 @@ export function nameOf(path: Endpoint['path']): string {
 function parametersOf({ path, params }: Endpoint, subjectSet: SubjectSet): Record<string, string>[] {
   if (path === '/api/search') return SEARCHES.map((q) => ({ q }));
   const { tokens, blocks, transactions, funders, wallets } = subjectSet;
+  if ('addresses' in params.shape) return [{ addresses: wallets.slice(0, BATCH).join() }];
+  if ('selectors' in params.shape) return [{ selectors: SELECTORS }];
   if ('tx' in params.shape) return transactions.map((tx) => ({ tx }));
   if ('address' in params.shape)
     return (path === '/api/funding_recipients' ? funders : wallets).map((address) => ({ address }));

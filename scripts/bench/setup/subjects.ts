@@ -1,6 +1,7 @@
 /** The wallets and tokens of the requests: ordinary ones and the hottest, taken from the index itself. */
 import type { Hex } from '../../../src/lib/hex.ts';
 import { bytesToHex } from '../../../src/lib/hex.ts';
+import { prepareWalletIdByAddress } from '../../../src/query/wallets.ts';
 import { openIndexForReading } from '../../../src/store/index-file.ts';
 import { type Db, highest } from '../../../src/store/open-database.ts';
 import { ZERO_WALLET } from '../../../src/store/schema.ts';
@@ -19,7 +20,7 @@ export interface SubjectSet {
   window: { since: string; until: string };
   /** The number of blocks from the middle on. */
   half: number;
-  /** Null where the index has no lists. */
+  /** The quote token with the most transfers; null where the index has none. */
   quote: Hex | null;
 }
 
@@ -43,6 +44,17 @@ const RECENT_WALLETS = 4_000;
 const HOTTEST = 3;
 const TRANSACTIONS = 100;
 
+function busiestQuote(db: Db): Hex | null {
+  const walletOf = prepareWalletIdByAddress(db);
+  const transfersOf = db.prepare<[number], number>('SELECT transfers FROM tokens WHERE wallet = ?').pluck();
+  let busiest: { quote: Hex; transfers: number } | null = null;
+  for (const quote of prepareTradeGenerations(db)().current?.rules.quoteTokens ?? []) {
+    const transfers = transfersOf.get(walletOf(quote) ?? ZERO_WALLET) ?? 0;
+    if (transfers > (busiest?.transfers ?? 0)) busiest = { quote, transfers };
+  }
+  return busiest?.quote ?? null;
+}
+
 /** Reads whole tables: not for a daemon under load. */
 export function findSubjects(indexPath: string, hottest = HOTTEST): Subjects {
   const db = openIndexForReading(indexPath, { cacheMb: 64 });
@@ -51,7 +63,7 @@ export function findSubjects(indexPath: string, hottest = HOTTEST): Subjects {
       blocks: someBlocks(db),
       transactions: someTransactions(db),
       ...middle(db),
-      quote: prepareTradeGenerations(db)().current?.rules.quoteTokens[0] ?? null,
+      quote: busiestQuote(db),
     };
     return {
       ordinary: { ...ordinarySubjects(db), ...places },
