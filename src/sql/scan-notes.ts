@@ -19,13 +19,10 @@ const EXPORTS: Record<string, string> = {
   named_trades: 'transfers',
 };
 
-/** Fewer rows are read in a fraction of a second: nobody need think of an export. */
-const WORTH_A_NOTE = 10_000;
-
-/** One note for all tables that it reads whole, none where they are small. */
+/** One note for all tables that it reads whole, none where it reads none. */
 export function scanNotes(plan: readonly TablePlan[]): string[] {
   const scans = plan.filter(({ scannedRows }) => scannedRows !== null);
-  if (scans.every(({ scannedRows }) => (scannedRows ?? 0) < WORTH_A_NOTE)) return [];
+  if (scans.length === 0) return [];
   const parts = scans.map(
     ({ table, alias, scannedRows }) =>
       `${table}${alias === table ? '' : ` ${alias}`}, about ${(scannedRows ?? 0).toLocaleString('en-US')} rows`,
