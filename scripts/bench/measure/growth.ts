@@ -31,7 +31,8 @@ const BUDGETS = {
   /** Relative to the second million. */
   cpu: { floor: 2, goal: 1.3 },
   frames: { floor: 0.5, goal: 0.2 },
-  size: { floor: 95, goal: 80 },
+  /** Of which 12 and 7 for the sums of trades and the histories of tokens. */
+  size: { floor: 107, goal: 87 },
   memory: { floor: 700, goal: 500 },
 };
 
