@@ -8,6 +8,7 @@ import { idList } from '../store/read/id-list.ts';
 import { unpackTransfer } from '../store/read/transfers.ts';
 import { HistoryFlag } from '../store/wallet-history.ts';
 import type { IdRange } from './blocks.ts';
+import { READING_BOUNDS } from './reach.ts';
 import { prepareSharedTransfers } from './shared-transfers.ts';
 import {
   directionOf,
@@ -16,7 +17,6 @@ import {
   prepareHistoryReading,
 } from './wallet-history-reading.ts';
 import { prepareAssetBalance } from './wallet-profit.ts';
-import { MAX_HISTORY_ROWS } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 interface BalanceHistory {
@@ -27,9 +27,6 @@ interface BalanceHistory {
   /** The first transfer of the oldest transaction read, where the work limit ended the history; else null. */
   readFrom: number | null;
 }
-
-/** Bounds of a reading: entries of the history, and of a token stretches of the chain (Reach) whose rows are read. */
-const BOUNDS = { transfers: MAX_HISTORY_ROWS, stretches: 2_048 };
 
 /** Units of work: of an entry, and of its row, 0.2 and 1 µs. */
 const ENTRY_UNITS = 2;
@@ -52,7 +49,7 @@ interface Change {
 /** The balances within a range of whole transactions. What followed the range is read too. */
 export function prepareBalanceHistory(
   db: Db,
-  { transfers, stretches } = BOUNDS,
+  { transfers, stretches } = READING_BOUNDS,
 ): (wallet: number, token: number, range: IdRange, budget: WorkBudget) => BalanceHistory {
   const firstOf = prepareFirstOfTransaction(db);
   const balanceOf = prepareAssetBalance(db);

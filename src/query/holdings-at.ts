@@ -1,4 +1,5 @@
 /** What a wallet's holdings were at an earlier block: those of now, less what it moved since. */
+
 import { decodeSigned, encodeSigned } from '../lib/signed.ts';
 import { isNativeKind } from '../model/transfer-kind.ts';
 import { sumsOwnForm } from '../store/index-rules.ts';
@@ -6,9 +7,10 @@ import type { Db } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
 import { HistoryFlag } from '../store/wallet-history.ts';
 import { prepareBlocksOfTransfers, prepareTransferIdsOfBlocks } from './blocks.ts';
+import { READING_BOUNDS, type ReadingBounds } from './reach.ts';
 import { prepareTransactionRows, type TransactionRow } from './transaction-rows.ts';
 import { HistoryEnd, prepareFirstOfTransaction, prepareHistoryReading } from './wallet-history-reading.ts';
-import { MAX_HISTORY_ROWS, ROW_UNITS } from './wallet-transactions.ts';
+import { ROW_UNITS } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** How the transfers since a block changed what the wallet holds of a token. */
@@ -41,15 +43,12 @@ export function holdingAt<Row extends CountedBalance>(row: Row, change: HoldingC
   return { ...row, balance, ownTransfers: row.ownTransfers - change.transfers };
 }
 
-/** Bounds of a reading: entries of the history, and stretches of the chain (Reach) whose rows are read. */
-const BOUNDS = { transfers: MAX_HISTORY_ROWS, stretches: 2_048 };
-
 /** Reads what a wallet moved after `block`, within the bounds. `head` is the last indexed block. */
 export function prepareEarlierHoldings(
   db: Db,
-  bounds: Partial<typeof BOUNDS> = {},
+  bounds: Partial<ReadingBounds> = {},
 ): (wallet: number, block: number, head: number, budget: WorkBudget) => EarlierHoldings {
-  const { transfers, stretches } = { ...BOUNDS, ...bounds };
+  const { transfers, stretches } = { ...READING_BOUNDS, ...bounds };
   const entriesOf = prepareHistoryReading(db, transfers);
   const firstOf = prepareFirstOfTransaction(db);
   const rowsOf = prepareTransactionRows(db);

@@ -11,6 +11,15 @@ export interface ReadingBounds {
   stretches: number;
 }
 
+/** Most transfers of a history that an answer reads; a transaction is read to its end. */
+export const MAX_HISTORY_ROWS = 100_000;
+
+/** Of an answer that ends where its reading does: some 200 ms of pages that are not cached. */
+export const READING_BOUNDS: ReadingBounds = { transfers: MAX_HISTORY_ROWS, stretches: 2_048 };
+
+/** Of a page of an answer, whose cursor leads on. */
+export const PAGE_STRETCHES = 1_024;
+
 /** Where a reading ended at its bounds: the first transfer of its oldest transaction; null at the end of the range. */
 export type ReadFrom = number | null;
 

@@ -9,6 +9,7 @@ import { idList } from '../store/read/id-list.ts';
 import { TOKEN_HISTORY } from '../store/tokens/token-history.ts';
 import { HistoryFlag } from '../store/wallet-history.ts';
 import { type HistoryList, listNewest, listPieces, preparePages } from './history-pages.ts';
+import { PAGE_STRETCHES } from './reach.ts';
 import { prepareSharedTransfers } from './shared-transfers.ts';
 import { type HistoryEnd, listEnd } from './wallet-history-reading.ts';
 import type { WorkBudget } from './work-budget.ts';
@@ -75,9 +76,6 @@ type MatchingParameters = [
   viewKind: ViewKind,
 ];
 
-/** Most stretches of the chain (Reach) of which a filter reads rows for a page of the answer. */
-const MOST_STRETCHES = 1_024;
-
 /** The ids of a token's newest transfers that pass the filter, newest first. */
 export function prepareTokenHistoryIds(
   db: Db,
@@ -104,7 +102,7 @@ export function prepareTokenHistoryIds(
       yield keepMatching(ids, filter, end, budget);
   }
   return (token, filter, budget) => {
-    const end = listEnd(filter.stretches ?? MOST_STRETCHES);
+    const end = listEnd(filter.stretches ?? PAGE_STRETCHES);
     if (filter.wallet !== undefined)
       return listPieces(sharedMatches(filter.wallet, token, filter, end, budget), filter.limit, end);
     if (isPlain(filter))

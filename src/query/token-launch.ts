@@ -1,4 +1,5 @@
 /** The first holders of a token: how each got it, from which funds, and what it holds. */
+
 import { decodeSigned } from '../lib/signed.ts';
 import { prepareIsGap } from '../store/block-gaps.ts';
 import { blockNumberSql } from '../store/chain.ts';
@@ -14,8 +15,9 @@ import type { TradeIds } from '../trades/trade-part.ts';
 import { prepareSummedForm } from './balance-history.ts';
 import { prepareBlocksOfTransfers } from './blocks.ts';
 import { HUB_ABOVE } from './funding.ts';
+import { MAX_HISTORY_ROWS } from './reach.ts';
 import { prepareTransactionStart } from './transaction-rows.ts';
-import { MAX_HISTORY_ROWS, ROW_UNITS } from './wallet-transactions.ts';
+import { ROW_UNITS } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 export interface FirstHolder extends LaunchBuyer {

@@ -1,4 +1,5 @@
 /** What wallets bought and sold of one token, from their histories. */
+
 import type { PartTransfer } from '../model/wallet-part.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
@@ -6,11 +7,12 @@ import type { TradingTransaction } from '../store/read/transaction-parts.ts';
 import { addToSums, emptySums, type TradeSums } from '../trades/profit.ts';
 import { type SummedTrade, summedTrade, tradeOf } from '../trades/trade.ts';
 import { type TradeIds, TradePart } from '../trades/trade-part.ts';
+import { MAX_HISTORY_ROWS } from './reach.ts';
 import type { Head } from './snapshot.ts';
 import { prepareTokenHistoryEnd } from './token-history.ts';
 import { prepareTokenTransactions } from './token-transactions.ts';
 import { prepareGapsOfTransfers } from './wallet-profit.ts';
-import { MAX_HISTORY_ROWS, prepareWalletTransactions } from './wallet-transactions.ts';
+import { prepareWalletTransactions } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** A wallet's trades of the token. */

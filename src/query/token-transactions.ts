@@ -3,10 +3,9 @@ import type { Db } from '../store/open-database.ts';
 import { prepareTradingTransactions, type TradingTransaction } from '../store/read/transaction-parts.ts';
 import type { TradeIds } from '../trades/trade-part.ts';
 import type { IdRange } from './blocks.ts';
-import { Reach, type ReadFrom, type ReadingBounds } from './reach.ts';
+import { READING_BOUNDS, Reach, type ReadFrom, type ReadingBounds } from './reach.ts';
 import { prepareTokenHistoryIds } from './token-history.ts';
 import { prepareFirstOfTransaction } from './wallet-history-reading.ts';
-import { MAX_HISTORY_ROWS } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** Transfers of a token per read. */
@@ -15,11 +14,6 @@ const CHUNK = 1_000;
 /** Units of work: for the place of a transfer, and for a transfer of a transaction, 0.6 and 1.5 µs. */
 const START_UNITS = 6;
 const ROW_UNITS = 15;
-
-/** See Reach. */
-const MOST_STRETCHES = 2_048;
-
-const BOUNDS: ReadingBounds = { transfers: MAX_HISTORY_ROWS, stretches: MOST_STRETCHES };
 
 interface TransactionFilter extends IdRange {
   /** What the token is traded for: other tokens, or the native coin (NATIVE). Null for any. */
@@ -58,7 +52,7 @@ export function prepareTokenTransactions<T extends ToldTransaction>(
   budget: WorkBudget,
   known?: KnownTransactions<T> | null,
 ) => Generator<T, ReadFrom, void> {
-  const { transfers: most, stretches } = { ...BOUNDS, ...bounds };
+  const { transfers: most, stretches } = { ...READING_BOUNDS, ...bounds };
   const historyIds = prepareTokenHistoryIds(db);
   const tradingAmong = prepareTradingTransactions(db);
   const firstOf = prepareFirstOfTransaction(db);

@@ -1,15 +1,14 @@
 /** Lists a wallet's transfers from its history, newest first. */
+
 import type { Db } from '../store/open-database.ts';
 import { ENTRIES_PER_PAGE, WALLET_HISTORY } from '../store/wallet-history.ts';
 import { collectMatches, type EntryFilter } from './entry-filter.ts';
 import { type HistoryList, listNewest, listPieces, MAX_ENTRIES } from './history-pages.ts';
+import { PAGE_STRETCHES } from './reach.ts';
 import { prepareSharedTransfers } from './shared-transfers.ts';
 import { prepareHistoryPages } from './wallet-history-pages.ts';
 import { listEnd } from './wallet-history-reading.ts';
 import type { WorkBudget } from './work-budget.ts';
-
-/** Of those of which rows are read, while the history of the token is not complete. */
-const MOST_STRETCHES = 1_024;
 
 /** Selects entries of a wallet's history. */
 export interface HistoryFilter extends HistoryList, EntryFilter {
@@ -31,7 +30,7 @@ export function prepareHistoryIds(
         collectMatches(page, filter, matches),
       );
     const { limit, maxEntries = MAX_ENTRIES } = filter;
-    const end = listEnd(MOST_STRETCHES);
+    const end = listEnd(PAGE_STRETCHES);
     const most = Math.ceil(maxEntries / ENTRIES_PER_PAGE);
     return listPieces(sharedTransfers(wallet, filter.token, filter, end, budget, most), limit, end);
   };

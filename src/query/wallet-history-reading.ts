@@ -2,9 +2,8 @@
 import type { Db } from '../store/open-database.ts';
 import { ENTRIES_PER_PAGE, HistoryFlag } from '../store/wallet-history.ts';
 import type { IdRange } from './blocks.ts';
-import { Reach } from './reach.ts';
+import { MAX_HISTORY_ROWS, Reach } from './reach.ts';
 import { prepareHistoryPages } from './wallet-history-pages.ts';
-import { MAX_HISTORY_ROWS } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** An entry of a wallet's history. */

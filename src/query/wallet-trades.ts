@@ -3,12 +3,13 @@ import type { Db } from '../store/open-database.ts';
 import { type Trade, tradeOf } from '../trades/trade.ts';
 import { type TradeIds, TradePart } from '../trades/trade-part.ts';
 import type { IdRange } from './blocks.ts';
+import { PAGE_STRETCHES } from './reach.ts';
 import { prepareWalletTrading } from './wallet-trading.ts';
 import type { WalletTransaction } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** Bounds of a page: some 50 ms. */
-const PAGE_BOUNDS = { transfers: 25_000, stretches: 1_024 };
+const PAGE_BOUNDS = { transfers: 25_000, stretches: PAGE_STRETCHES };
 
 /** A trade with the wallet's part and its transfers in the transaction. */
 export interface WalletTrade extends WalletTransaction {

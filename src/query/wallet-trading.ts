@@ -11,7 +11,7 @@ import { kindOf } from '../store/schema.ts';
 import { HistoryFlag } from '../store/wallet-history.ts';
 import type { TradeIds } from '../trades/trade-part.ts';
 import type { IdRange } from './blocks.ts';
-import type { ReadFrom, ReadingBounds } from './reach.ts';
+import { READING_BOUNDS, type ReadFrom, type ReadingBounds } from './reach.ts';
 import { type KnownTransactions, knownBetween, type PlacedTransaction } from './token-transactions.ts';
 import { transactionRow } from './transaction-rows.ts';
 import {
@@ -21,10 +21,8 @@ import {
   prepareFirstOfTransaction,
   prepareHistoryReading,
 } from './wallet-history-reading.ts';
-import { MAX_HISTORY_ROWS, type WalletTransaction } from './wallet-transactions.ts';
+import type { WalletTransaction } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
-
-const BOUNDS: ReadingBounds = { transfers: MAX_HISTORY_ROWS, stretches: 4_096 };
 
 /** Units of work for a row: 1 to 2 µs. */
 const ROW_UNITS = 15;
@@ -61,7 +59,7 @@ export function prepareWalletTrading<T extends PlacedTransaction>(
   budget: WorkBudget,
   known?: KnownTransactions<T> | null,
 ) => Generator<T, ReadFrom, void> {
-  const { transfers: most, stretches } = { ...BOUNDS, ...bounds };
+  const { transfers: most, stretches } = { ...READING_BOUNDS, ...bounds };
   const entriesOf = prepareHistoryReading(db, most);
   const firstOf = prepareFirstOfTransaction(db);
   const mixedAmong = prepareMixedRuns(db);

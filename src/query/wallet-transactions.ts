@@ -5,9 +5,6 @@ import { prepareTransactionRows, type TransactionRow } from './transaction-rows.
 import { prepareHistoryPages } from './wallet-history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** Most transfers of a history that an answer reads; a transaction is read to its end. */
-export const MAX_HISTORY_ROWS = 100_000;
-
 /** Units of work per transfer: 4 to 5 µs. */
 export const ROW_UNITS = 40;
 

@@ -10,8 +10,8 @@ import {
   prepareBlocksOfTransfers,
   prepareTransferIdsOfBlocks,
 } from '../../query/blocks.ts';
+import { MAX_HISTORY_ROWS } from '../../query/reach.ts';
 import { prepareTokenFacts, prepareTokenIdByWallet } from '../../query/tokens.ts';
-import { MAX_HISTORY_ROWS } from '../../query/wallet-transactions.ts';
 import { addressField, blockField, countField, timeField } from '../../schemas/fields.ts';
 import { thinned } from '../curve.ts';
 import { defineEndpoint } from '../endpoint.ts';

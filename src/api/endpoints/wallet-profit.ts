@@ -2,9 +2,9 @@
 import * as z from 'zod';
 import { NATIVE } from '../../model/wallet-part.ts';
 import { prepareBlocksOfTransfers } from '../../query/blocks.ts';
+import { MAX_HISTORY_ROWS } from '../../query/reach.ts';
 import { prepareAssetId, prepareTradeIds } from '../../query/trade-ids.ts';
 import { prepareWalletProfit, type TokenProfit } from '../../query/wallet-profit.ts';
-import { MAX_HISTORY_ROWS } from '../../query/wallet-transactions.ts';
 import { addressField, blockField, countField, nextCursorField } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { example } from '../fields.ts';

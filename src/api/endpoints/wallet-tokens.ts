@@ -11,9 +11,9 @@ import {
 } from '../../query/blocks.ts';
 import { prepareWalletTokens } from '../../query/holdings.ts';
 import { prepareEarlierHoldings } from '../../query/holdings-at.ts';
+import { MAX_HISTORY_ROWS } from '../../query/reach.ts';
 import { prepareShareSupply } from '../../query/supply.ts';
 import { prepareTokenIdByWallet } from '../../query/tokens.ts';
-import { MAX_HISTORY_ROWS } from '../../query/wallet-transactions.ts';
 import type { WorkBudget } from '../../query/work-budget.ts';
 import {
   addressField,
