@@ -117,7 +117,7 @@ export function prepareTokenIdByWallet(db: Db): (wallet: number) => number | und
 export function prepareTokenIdsBySymbol(db: Db): (symbol: string) => number[] {
   const statement = db
     .prepare<[string, string], number>(/* sql */ `
-      SELECT t.id FROM (SELECT address FROM token_metadata WHERE symbol COLLATE NOCASE = ? AND symbol = ?) m
+      SELECT t.id FROM (SELECT address FROM token_metadata WHERE symbol COLLATE NOCASE = +? AND symbol = +?) m
         CROSS JOIN ${walletByStoredAddress('m.address')} CROSS JOIN tokens t ON t.wallet = w.id`)
     .pluck();
   return (symbol) => statement.all(symbol, symbol);
