@@ -156,12 +156,17 @@ test('atlas-node sql prints an answer as a table, JSON or CSV, and what to know 
     table.stdout,
     /^number {2}empty\n +20 +null\n +19 +null\n\n2 rows as of block 20 \(0x[0-9a-f]{8}\), .* s; no trace gaps\n$/,
   );
-  assert.equal(table.stderr, '', 'a small table is no reason for a note');
+  assert.match(table.stderr, /^scans blocks, about 20 rows: .*"atlas-node export blocks"\n$/);
   const schema = await run(t, [LAUNCHER, 'sql', '.schema holders'], { cwd: '/' });
   assert.match(
     schema.stdout,
     /^holders\(token_address text, holder_address text, .*\)\n$/,
     'without an index',
+  );
+  const byHash = await sql(`SELECT id FROM transfers WHERE tx_hash = '0x${'ab'.repeat(32)}'`);
+  assert.match(
+    byHash.stderr,
+    /^scans transfers, .* no index has transactions by hash, so name the block [^\n]*\n$/,
   );
   const json = await sql(
     '--format',
@@ -177,7 +182,7 @@ test('atlas-node sql prints an answer as a table, JSON or CSV, and what to know 
   );
   assert.match(json.stderr, /^1 row as of block 20 .* cut: raise --limit/);
   const asText = await sql('--format', 'csv', 'SELECT 1 AS a FROM blocks, holders ORDER BY balance LIMIT 1');
-  assert.match(asText.stderr, /^orders or compares balance as text, [^\n]*: write balance_real\n/);
+  assert.match(asText.stderr, /\norders or compares balance as text, [^\n]*: write balance_real\n/);
   assert.equal(asText.stdout, 'a\n1\n');
   const csv = await sql('--format', 'csv', "SELECT 1 AS a, '=x,\"y' AS b");
   assert.equal(csv.stdout, `a,b\n1,"'=x,""y"\n`);
