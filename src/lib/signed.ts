@@ -5,7 +5,7 @@
  * Encoding: one byte `0x80 + n` then n big-endian bytes for a positive number, `0x80 - n` then n inverted bytes for a
  * negative one, `0x80` alone for zero. n is at most 127.
  */
-import { bigIntToBytes, bytesToBigInt } from './hex.ts';
+import { bigIntToBytes, bytesToBigInt, digitsToBigInt } from './hex.ts';
 
 /** Encoded zero. A greater balance is also greater in byte order. */
 export const ZERO_BALANCE = Uint8Array.of(0x80);
@@ -36,6 +36,12 @@ export function decodeSigned(bytes: Uint8Array): bigint {
   const rest = bytes.subarray(1);
   if (bytes[0]! >= 0x80) return bytesToBigInt(rest);
   return -bytesToBigInt(rest.map((byte) => ~byte & 255));
+}
+
+/** The same of the bytes as hex digits, which the driver makes several times faster than a Buffer. */
+export function decodeSignedHex(digits: string): bigint {
+  const rest = digitsToBigInt(digits.slice(2));
+  return digits >= '80' ? rest : rest + 1n - (1n << BigInt(4 * (digits.length - 2)));
 }
 
 /** Whether the bytes are the one encoding of their number. Others decode to a number too, but sort elsewhere. */

@@ -1,6 +1,6 @@
 /** Who traded a token against a quote over all time, from the stored sums. */
 import { Heap } from '../lib/heap.ts';
-import { decodeSigned } from '../lib/signed.ts';
+import { decodeSignedHex } from '../lib/signed.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
 import { profitAgainst, sumsAgainst } from '../store/trades/packed-sums.ts';
@@ -35,10 +35,6 @@ export function isBefore(a: Place, b: Place): boolean {
   return a.key === b.key ? a.wallet < b.wallet : a.key > b.key;
 }
 
-function byPlace(a: Place, b: Place): number {
-  return isBefore(a, b) ? -1 : 1;
-}
-
 interface Span extends Place {
   span: number;
 }
@@ -64,11 +60,13 @@ export function prepareTraderRanking(
       'SELECT traders FROM traded_tokens WHERE generation = +? AND token = +?',
     )
     .pluck();
-  const peaksOf = db
-    .prepare<[number, number, number], [span: number, profit: Uint8Array, loss: Uint8Array]>(
-      'SELECT span, profit, loss FROM trade_peaks WHERE generation = +? AND token = +? AND quote = +?',
-    )
-    .raw();
+  const peaks = (column: 'profit' | 'loss') =>
+    db
+      .prepare<[number, number, number], [span: number, peak: string]>(
+        `SELECT span, hex(${column}) FROM trade_peaks WHERE generation = +? AND token = +? AND quote = +?`,
+      )
+      .raw();
+  const peaksOf = { profit: peaks('profit'), loss: peaks('loss') };
   const sumsIn = db
     .prepare<[number, number, number, number], SumsRow>(
       'SELECT wallet, sums FROM trade_sums WHERE generation = +? AND token = +? AND wallet >= +? AND wallet < +?',
@@ -82,13 +80,13 @@ export function prepareTraderRanking(
     const keyOf = (profit: bigint) => (order === 'profit' ? profit : -profit);
     const start = after && { key: keyOf(after.profit), wallet: after.wallet };
     const traders = tradersOf.get(generation, token) ?? 0;
-    const spans = isLarge(traders)
-      ? peaksOf.all(generation, token, quote).map(([span, profit, loss]): Span => {
-          const key = keyOf(decodeSigned(order === 'profit' ? profit : loss));
-          return { span, ...firstPlace({ key, wallet: span * TRADE_SPAN }, start) };
-        })
-      : [];
-    budget.spend(spans.length);
+    const spans = new Heap<Span>(isBefore);
+    const peaks = isLarge(traders) ? peaksOf[order].all(generation, token, quote) : [];
+    for (const [span, peak] of peaks) {
+      const key = keyOf(decodeSignedHex(peak));
+      spans.push({ span, ...firstPlace({ key, wallet: span * TRADE_SPAN }, start) });
+    }
+    budget.spend(peaks.length);
     /** Sorted as far as it is read. */
     const found = new Heap<FoundTrader>(isBefore);
     const read = (from: number, below: number): number => {
@@ -109,7 +107,7 @@ export function prepareTraderRanking(
       budget.ensure(TRADER_UNITS * traders);
       budget.spend(TRADER_UNITS * read(0, Number.MAX_SAFE_INTEGER));
     }
-    for (const span of spans.sort(byPlace)) {
+    for (let span = spans.pop(); span !== undefined; span = spans.pop()) {
       while (found.first !== undefined && isBefore(found.first, span)) yield next();
       budget.spend(TRADER_UNITS * (1 + read(span.span * TRADE_SPAN, (span.span + 1) * TRADE_SPAN)));
     }

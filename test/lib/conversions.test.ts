@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import {
   bigIntToBytes,
   bytesToBigInt,
+  bytesToDigits,
   bytesToHex,
   digitsToBigInt,
   hexToBytes,
@@ -11,7 +12,7 @@ import {
   toQuantity,
   writeBigInt,
 } from '../../src/lib/hex.ts';
-import { decodeSigned, encodeSigned, ZERO_BALANCE } from '../../src/lib/signed.ts';
+import { decodeSigned, decodeSignedHex, encodeSigned, ZERO_BALANCE } from '../../src/lib/signed.ts';
 import { coinToWei, share, weiToCoin, weiToCoin6 } from '../../src/lib/units.ts';
 
 fc.configureGlobal({ seed: 1 }); // the same inputs in every run
@@ -77,6 +78,7 @@ test('encoded balances sort like their values, beyond 2^256 and below zero', () 
   fc.assert(
     fc.property(balance, balance, (a, b) => {
       assert.equal(decodeSigned(encodeSigned(a)), a);
+      assert.equal(decodeSignedHex(bytesToDigits(encodeSigned(a)).toUpperCase()), a);
       const order = Buffer.compare(encodeSigned(a), encodeSigned(b));
       assert.equal(order, a < b ? -1 : a > b ? 1 : 0);
     }),
