@@ -45,9 +45,12 @@ interface ShellOptions {
   env: Record<string, string>;
 }
 
-/** Runs a script in its own process group, which ends with the test. */
+/**
+ * Runs a script in its own process group, which ends with the test. Signals go to all of it. The shell traps them,
+ * since it would end before its program otherwise.
+ */
 function startShell(t: TestContext, script: string, options: ShellOptions) {
-  const child: ChildProcess = spawn('/bin/sh', ['-ec', script], {
+  const child: ChildProcess = spawn('/bin/sh', ['-ec', `trap : TERM INT\n${script}`], {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -58,7 +61,7 @@ function startShell(t: TestContext, script: string, options: ShellOptions) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
-  const exit = once(child, 'exit').then(([code]) => Number(code));
+  const exit = once(child, 'exit').then(([code]) => code);
   const signal = (name: NodeJS.Signals): void => {
     if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
       process.kill(-child.pid, name);
