@@ -1,7 +1,7 @@
 /** The commit being built. */
 import { execFileSync } from 'node:child_process';
 
-/** Throws unless `commitOf` still says the same: otherwise parts of what was built may be of another commit. */
+/** Throws if the checkout is at another commit by now: parts of the build may be of it. */
 export function requireSameCommit(root: string, commit: string): void {
   const now = commitOf(root);
   if (now !== commit)

@@ -54,7 +54,7 @@ export interface QueryAnswer {
 export type Parameters = Readonly<Record<string, string | number | bigint | null>>;
 
 /** A query on a database of its own, ready to run. */
-interface PreparedQuery {
+interface KeptStatement {
   memory: Db;
   statement: Statement<[Parameters], unknown[]>;
   columns: string[];
@@ -74,7 +74,7 @@ export class SqlSession {
   private readonly gaps: Statement<[], number>;
   private readonly readers = new Map<string, ReadRows>();
   /** By the text of the query, the newest last. */
-  private readonly prepared = new Map<string, PreparedQuery>();
+  private readonly prepared = new Map<string, KeptStatement>();
   private readonly tradeLists: ConfiguredTradeLists;
   private readonly shapes: readonly TableShape[];
 
@@ -154,7 +154,7 @@ export class SqlSession {
   }
 
   /** Named queries, and those that a page repeats, are asked again: to prepare one takes longer than its rows. */
-  private preparedOf(text: string, parsed: ParsedStatement): PreparedQuery {
+  private preparedOf(text: string, parsed: ParsedStatement): KeptStatement {
     const timesAscend = this.reads.timesAscend();
     const known = this.prepared.get(text);
     if (known?.timesAscend === timesAscend) return known;
@@ -173,7 +173,7 @@ export class SqlSession {
   private prepare(
     memory: Db,
     { sql, uses, restore }: RewrittenQuery,
-  ): Pick<PreparedQuery, 'columns' | 'statement'> {
+  ): Pick<KeptStatement, 'columns' | 'statement'> {
     defineFunctions(memory);
     for (const use of uses) this.defineTable(memory, use);
     memory.pragma('query_only = 1');
@@ -183,7 +183,7 @@ export class SqlSession {
     return { columns, statement: statement.raw().safeIntegers() };
   }
 
-  private keep(text: string, prepared: PreparedQuery): void {
+  private keep(text: string, prepared: KeptStatement): void {
     this.forget(text);
     const [oldest] = this.prepared.keys();
     if (oldest !== undefined && this.prepared.size >= MOST_PREPARED) this.forget(oldest);
@@ -196,7 +196,7 @@ export class SqlSession {
   }
 
   private execute(
-    { statement, columns, rewritten }: PreparedQuery,
+    { statement, columns, rewritten }: KeptStatement,
     { rows: mostRows, bytes: mostBytes }: QueryLimits,
     parameters: Parameters,
   ): Pick<QueryAnswer, 'columns' | 'rows' | 'cut'> {

@@ -230,7 +230,7 @@ describe('a statement', () => {
     refused(`SELECT * FROM blocks WHERE ${Array(3_000).fill('number = 1').join(' OR ')}`, /depth/);
   });
 
-  test('is prepared once, and answers anew: after an end in the middle, a failure, many others', () => {
+  test('is prepared once and answers again: after an end in the middle, a failure, many others', () => {
     const query = 'SELECT :n + value AS v FROM json_each(:list) JOIN (SELECT max(number) FROM blocks)';
     const ask = (n: bigint, list: string, rows = 10) =>
       session.run(query, { rows, bytes: 1 << 20 }, { n, list }).rows.flat();

@@ -1,4 +1,4 @@
-/** More transactions made by hand: several rules of what a trade is meet in one of them. */
+/** More hand-made transactions, in each of which several rules of trades meet. */
 import { coin, DAI, type HandMadeCase, nft, sent, token, USDC, WETH } from './hand-made.ts';
 
 export const HAND_MADE_EDGES: readonly HandMadeCase[] = [
