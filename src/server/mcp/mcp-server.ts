@@ -123,7 +123,12 @@ class ToldServer extends Server {
 function paramsProblem(text: string): string | null {
   const [, list = ''] = /^(?:Invalid \S+ request: )?(\[\n.*\])$/s.exec(text) ?? [];
   if (list === '') return null;
-  const issues: unknown = JSON.parse(list);
+  let issues: unknown;
+  try {
+    issues = JSON.parse(list);
+  } catch {
+    return null; // the text of another error, which only looks like such a list
+  }
   const first: unknown = Array.isArray(issues) ? issues[0] : undefined;
   if (!isObject(first) || !Array.isArray(first.path)) return null;
   return `${first.path.join('.')}: ${String(first.message)}`;

@@ -194,18 +194,22 @@ test('an unexpected error reaches the log and not the client', async (t) => {
   const index = createIndex(t, 100);
   index.append([{ a: [{ from: 'funder', to: 'alice' }] }]);
   const unused = async () => null;
+  const texts = ['the secret of the node', '[\nthe secret, no list of problems]'];
   const nodeReads = {
     blockOfTransaction: unused,
     transaction: unused,
     blockByHash: unused,
-    balancesAt: () => Promise.reject(new Error('the secret of the node')),
+    balancesAt: () => Promise.reject(new Error(texts.shift())),
     sendersOf: async () => [],
   };
   const serving = await serve(t, { index, nodeReads });
   const client = await connect(t, serving, serving.key);
   const given = { ...WALLET, native_balance: true };
-  const call = client.callTool({ name: 'wallet_summary', arguments: given });
-  await assert.rejects(call, ({ message }) => !/secret/.test(message) && /internal error/.test(message));
+  for (const _ of [...texts]) {
+    const call = client.callTool({ name: 'wallet_summary', arguments: given });
+    await assert.rejects(call, ({ message }) => !/secret/.test(message) && /internal error/.test(message));
+  }
+  assert.deepEqual(texts, []);
   assert.match(serving.logs.join(''), /the secret of the node/);
 });
 
